@@ -88,14 +88,14 @@ extension EtcdStore {
 
     // MARK: This host
 
-    /// Its key, and the cluster as it has accepted it; `nil`: it has no key yet.
+    /// This host's key, and the cluster as this host has accepted it; `nil`: it has no key yet.
     func hostState() async throws(StoreError) -> HostState? {
         guard let content = try await hostContent() else { return nil }
         return try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
     }
 
     /// Before the first call to etcd: creates this host's key if there is none, and uses the member of etcd that the key
-    /// chooses. Not its name: the machines of a CI farm may all have the same one.
+    /// chooses. The host's name does not choose it: the machines of a CI farm may all have the same one.
     func prepareHost() async throws(StoreError) -> HostState {
         let host: HostState
         if let known = try await hostState() {

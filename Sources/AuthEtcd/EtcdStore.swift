@@ -107,7 +107,7 @@ package actor EtcdStore {
     var waitsForEtcd = false
     /// What is wrong now.
     private(set) var present: StoreError?
-    /// What is wrong with etcd while this host's key is not open, which is ``present`` then.
+    /// What is wrong with etcd while ``present`` is that this host's key is not open.
     private var hiddenFault: ClusterFault?
 
     private nonisolated let broadcast = StateBroadcast<StoreState>(nil)

@@ -39,7 +39,7 @@ package final class LockFile: Sendable {
         close(descriptor)
     }
 
-    /// A file of the same length is only written over: shortening it may take milliseconds on a busy disk.
+    /// A file of the same length is only overwritten: shortening it may take milliseconds on a busy disk.
     private func write(_ text: String) {
         let bytes = Array(text.utf8)
         _ = unsafe pwrite(descriptor, bytes, bytes.count, 0)

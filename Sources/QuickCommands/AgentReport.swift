@@ -78,7 +78,7 @@ struct AgentReport {
     private func list(_ answers: AgentAnswers) -> Int32? {
         guard let json = answers.result(1), let sessions = SessionValues.list(json) else { return nil }
         if command.isJSON { return Self.done(json) }
-        // The message is said on stderr.
+        // The full program prints the message on standard error.
         for session in sessions where session.state == .keyringLocked && session.message != nil { return nil }
         return SessionTable(sessions, now: Clock.now, screen: Screen()).text.flatMap { Self.done($0) }
     }

@@ -15,7 +15,7 @@ enum MissingFolders {
         return missing
     }
 
-    /// Removes folders that were created for a file and are empty: the file was not written. If an agent runs, they stay: it may
+    /// Removes the folders that are empty: the file that they were created for was not written. If an agent runs, they stay: it may
     /// have been started meanwhile, and Landlock lets it use only folders that exist at its start.
     /// - Parameter folders: those that did not exist before, the innermost first.
     static func removeEmpty(_ folders: [String], _ options: Options) {

@@ -16,7 +16,7 @@ struct BoardContents {
     var placeholders: [SessionName: SessionStatus] = [:]
     var store: StoreInfo
     var isStoreRequested = false
-    /// The store is locked, and could not be asked for the names of its sessions.
+    /// The store is locked, and the names of its sessions could not be read.
     var lacksNames = false
     /// Whether renewals leave the end of a session where it is; only for sessions that were renewed.
     private var fixedEnds: [SessionName: Bool] = [:]

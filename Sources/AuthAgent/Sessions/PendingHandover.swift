@@ -70,7 +70,7 @@ package final class PendingHandover: Sendable {
         state.withLock { $0.isBehind = true }
         var handover = store.load(of: kind)
         handover.sessions.removeAll { !isUsed($0.record) }
-        // The agent may be locked meanwhile. A lock after this replaces what the run before has left.
+        // The agent may have been locked meanwhile. A later lock replaces what the run before has left.
         let isSuspended = state.withLock { state in
             guard !state.isSuspended else { return true }
             state.isIncomplete = handover.isPartial
@@ -143,7 +143,7 @@ package final class PendingHandover: Sendable {
     }
 
     /// Sets what the next ``flush(of:)`` hands over of that session; `nil`: nothing.
-    /// - Returns: whether the caller must begin a flush; `false` if an earlier caller does, or nothing has changed.
+    /// - Returns: whether the caller must begin a flush; `false` if an earlier caller does, or if nothing has changed.
     func set(_ session: HandedOverSession?, named name: SessionName) -> Bool {
         guard store != nil else { return false }
         return state.withLock { state in

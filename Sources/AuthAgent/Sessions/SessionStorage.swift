@@ -7,7 +7,7 @@ package struct SessionStorage: Sendable {
     let pauses: RenewalPauses
     let signOuts: PendingSignOuts
     let handovers: PendingHandover
-    /// Opens when clients are served. Sessions of the last run are compared with the store from then on: reading the store takes
+    /// Opens when clients are served. Sessions of the last run are not compared with the store before: reading the store takes
     /// processor time, and would delay the first answers about them.
     let clientsServed = Latch()
 

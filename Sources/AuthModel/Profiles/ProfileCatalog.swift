@@ -29,11 +29,11 @@ package struct ProfileCatalog: Sendable, Equatable {
 /// A profile inside the program. It is read when it is first needed: most users need few of them, and reading all takes 5 ms of a start.
 package struct BundledProfile: Sendable, Equatable {
     package let name: String
-    /// What the settings change in it.
+    /// What the settings change in ``profile``.
     package let changes: ProfileChanges
     private let read: @Sendable () -> ProviderProfile?
 
-    /// - Parameter read: returns the same each time, with the changes.
+    /// - Parameter read: returns the same profile each time, with the changes applied.
     package init(
         _ name: String, changes: ProfileChanges = ProfileChanges(), read: @escaping @Sendable () -> ProviderProfile?
     ) {

@@ -20,7 +20,7 @@ package enum BundledProfiles {
         return BundledProfile(name) { profile.value }
     }
 
-    /// The same with what the settings change; each changed profile is read when it is needed, too.
+    /// ``all``, changed by the settings. A changed profile is also read only when it is needed.
     static func all(changedBy changes: [String: ProfileChanges]) -> [BundledProfile] {
         all.map { bundled in
             guard let changes = changes[bundled.name], !changes.isEmpty else { return bundled }

@@ -38,8 +38,7 @@ package enum ProfileFolders {
             problems += choose(chosen, at: provider, of: profiles, &changes[provider, default: ProfileChanges()])
         }
         for (provider, changes) in changes { profiles[provider] = profiles[provider].map(changes.applied) }
-        let catalog = ProfileCatalog(
-            Array(profiles.values), bundled: BundledProfiles.all(changedBy: changes))
+        let catalog = ProfileCatalog(Array(profiles.values), bundled: BundledProfiles.all(changedBy: changes))
         return Loaded(catalog: catalog, problems: problems)
     }
 
@@ -73,7 +72,8 @@ package enum ProfileFolders {
         return (profiles, problems)
     }
 
-    /// Adds an environment, or replaces the one with that name, or reports why not. A bundled profile is read only if that decides.
+    /// Adds an environment, or replaces the one with that name, or reports why not. A bundled profile is read only if that depends
+    /// on it.
     private static func add(
         _ added: SettingsEntry<ProviderEnvironment>, to provider: String, of profiles: [String: ProviderProfile],
         _ changes: inout ProfileChanges

@@ -4,8 +4,8 @@
 /// A killed agent leaves its file behind. The line is valid while a process with that id exists.
 /// A word is `NAME:WHO`, then `!STATE` unless the session is active: `shop:ada@example.org`, `wiki!keyring_locked`. An
 /// active session whose account has no password yet has `!needs_password`. While the agent is locked, a session that
-/// would have a token has `!locked`. If the store is locked, and it is not known which sessions are in it, the only word is
-/// `!keyring_locked`, without a name.
+/// would have a token has `!locked`. If the store is locked and the names of its sessions are not known, the only word is
+/// `!keyring_locked`.
 /// `read -r agent first rest` splits it. A word has no space, no control character, and nothing that a shell or a terminal
 /// acts on, whatever the user's name is.
 public enum PromptLine {
@@ -18,7 +18,7 @@ public enum PromptLine {
     }
 
     /// Without a line feed; empty if there is no session.
-    /// - Parameter hidesSessions: whether the store is locked, and it is not known which sessions are in it.
+    /// - Parameter hidesSessions: whether the store is locked and the names of its sessions are not known.
     public static func text(for statuses: [SessionStatus], hidesSessions: Bool = false) -> String {
         let signedIn = statuses.filter { $0.state != .signedOut }
         if signedIn.isEmpty, hidesSessions { return "!" + SessionState.keyringLocked.rawValue }

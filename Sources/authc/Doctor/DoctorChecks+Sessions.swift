@@ -10,8 +10,8 @@ extension DoctorChecks {
         return (active.isEmpty ? [] : [ok.shortened("active: " + FindingGroups.names(active))]) + findings
     }
 
-    /// The store is closed, and cannot name its sessions. What to do about that is in the finding about the store.
-    /// - Returns: `nil` if there is none, or if this is another failure.
+    /// A store that cannot be read does not name its sessions. What to do about that is in the finding about the store.
+    /// - Returns: `nil` if there is no such finding, or for another failure.
     static func unknownSessions(_ failure: Failure, _ findings: [Finding]) -> Finding? {
         guard let kind = failure.agentError?.kind, [.keyringLocked, .keyringUnavailable].contains(kind),
             findings.contains(where: { $0.subject == .store && $0.level == .problem })

@@ -92,7 +92,7 @@ struct ProviderAdd: AgentCommand {
         return .done
     }
 
-    /// - Parameter isNamed: whether the user has named the file, which the agent has not loaded then.
+    /// - Parameter isNamed: whether the user has named the file. Then the agent has not loaded it.
     private func adviseNext(_ name: String, at path: String, isChecked: Bool, isNamed: Bool) {
         let steps =
             if isNamed {
@@ -156,8 +156,8 @@ struct ProviderAdd: AgentCommand {
         }
     }
 
-    /// Before the question for a client ID: how to get one. Whoever gives an ID has registered a client.
-    /// - Parameter profile: with a sample instead of the ID.
+    /// Says how to get a client ID, before the question for it. A user who gives an ID has registered a client.
+    /// - Parameter profile: with a sample in place of the ID.
     private func adviseRegistration(_ profile: String, _ options: Options) {
         guard clientId?.isEmpty != false, !options.json else { return }
         for line in Starter.advice(in: profile) { Output.note("  " + Visible.line(line)) }

@@ -22,7 +22,7 @@ enum PromptReport {
         return .done
     }
 
-    /// Whether the file names an agent that runs. This starts none.
+    /// Whether the file names an agent that runs. This does not start one.
     static func namesAgent(_ options: Options) -> Bool {
         guard let socket = try? options.socketPath() else { return false }
         return (try? read(PromptPath.beside(socket: socket))) != nil

@@ -311,7 +311,7 @@ struct PromptScript {
 
     private var posixFilter: String {
         var conditions: [String] = []
-        // A locked store may have any session: its word has no name.
+        // The word of a locked store has no name: the store may have any session.
         if settings.folderOnly { conditions.append("-z $wanted || -n $session && $session != \"$wanted\"") }
         if settings.attentionOnly { conditions.append("-z $state || $state == \(PromptText.calmState)") }
         return conditions.map { "        if [[ \($0) ]]; then continue; fi" }.joined(separator: "\n")

@@ -66,7 +66,7 @@ struct List: AgentCommand {
             Output.note("There are no sessions. Sign in: `authc login`")
         case .screen:
             try Output.result(SessionTableText(sessions: list.sessions, now: now, screen: .current).text)
-            // They are in one store: what opens it is the same for all of them.
+            // All of them are in one store, so one message is enough.
             let locked = list.sessions.first { $0.state == .keyringLocked && $0.message != nil }
             if let message = locked?.message { Output.note(Visible.lines(message)) }
         }

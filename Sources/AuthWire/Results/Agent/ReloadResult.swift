@@ -10,10 +10,10 @@ public struct ReloadResult: WireObject {
     /// The message of a reload that changes nothing.
     public static let unchanged = "Nothing has changed: the agent has the current settings and profiles."
 
-    /// The change by a profile that was not there before.
+    /// How ``changes`` reports a profile that was not there before.
     package static func added(profile name: String) -> String { "provider \(name) is new" }
 
-    /// The change by a profile that is another one now.
+    /// How ``changes`` reports a profile that differs from the one of that name before.
     package static func changed(profile name: String) -> String { "provider \(name) is changed" }
 
     public init(blank: Blank) {}
