@@ -5,8 +5,8 @@ import AuthWire
 struct StoreMove {
     struct Copies {
         let records: [SessionRecord]
-        /// For the user: the providers whose registered client the source cannot read, and why. Those that the client may
-        /// not know are one element. The next sign-in there registers another client.
+        /// For the user: the providers whose registered client the source cannot read, and why. One
+        /// element counts those that the client may not know. The next sign-in there registers another client.
         let unreadableClients: [String]
     }
 
@@ -98,11 +98,15 @@ struct StoreMove {
                 }
             }
         }
-        let others = unreadable.isEmpty ? "" : "other "
-        switch hidden {
-        case 0: return unreadable
-        case 1: return unreadable + [unreadable.isEmpty ? "a provider" : "another provider"]
-        default: return unreadable + ["\(hidden) \(others)providers"]
+        return unreadable + Self.hiddenProviders(hidden, areOthers: !unreadable.isEmpty)
+    }
+
+    /// - Parameter areOthers: whether they follow providers that are named.
+    private static func hiddenProviders(_ count: Int, areOthers: Bool) -> [String] {
+        switch count {
+        case 0: []
+        case 1: [areOthers ? "another provider" : "a provider"]
+        default: ["\(count) \(areOthers ? "other " : "")providers"]
         }
     }
 
