@@ -7,18 +7,19 @@ import Glibc
 enum ProfileFile {
     /// Where the agent looks for profiles of the user.
     static func usualPath(of name: String) throws(Failure) -> String {
-        // A relative one is to be ignored (XDG Base Directory Specification).
-        if let folder = environmentValue("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
-            return "\(folder)/authd/providers/\(name).toml"
+        var folder = usualFolder
+        if folder.hasPrefix("~") {
+            guard let home = environmentValue("HOME"), home.hasPrefix("/") else {
+                throw .usage("there is no home folder for the profile", hint: "name a file: --output FILE")
+            }
+            folder = home + folder.dropFirst()
         }
-        guard let home = environmentValue("HOME"), home.hasPrefix("/") else {
-            throw .usage("there is no home folder for the profile", hint: "name a file: --output FILE")
-        }
-        return "\(home)/.config/authd/providers/\(name).toml"
+        return "\(folder)/\(name).toml"
     }
 
-    /// The folder of ``usualPath(of:)``, as a message names it.
+    /// The folder of ``usualPath(of:)``, as a message names it. `~` is the home folder.
     static var usualFolder: String {
+        // A relative one is to be ignored (XDG Base Directory Specification).
         guard let folder = environmentValue("XDG_CONFIG_HOME"), folder.hasPrefix("/") else {
             return "~/.config/authd/providers"
         }
