@@ -19,9 +19,7 @@ struct PromptText {
         for word in line.split(separator: " ") {
             let (account, state) = Self.halves(word, at: "!")
             let (session, user) = Self.halves(account, at: ":")
-            // A locked store may have any session: its word has no name.
-            if settings.folderOnly, wanted?.isEmpty ?? true { continue }
-            if settings.folderOnly, !session.isEmpty, session != wanted ?? "" { continue }
+            if settings.folderOnly, !mayBeWanted(session) { continue }
             if settings.attentionOnly, state.isEmpty || state == Self.calmState { continue }
             let text = shown(session, user: user, state: state)
             guard !text.isEmpty else { continue }
@@ -30,6 +28,12 @@ struct PromptText {
         let all = first + rest
         let more = all.count > Self.most ? ["+\(all.count - Self.most)"] : []
         return (all.prefix(Self.most) + more).joined(separator: " ")
+    }
+
+    /// - Parameter session: empty in the word of a locked store, which may have any session.
+    private func mayBeWanted(_ session: Substring) -> Bool {
+        guard let wanted, !wanted.isEmpty else { return false }
+        return session.isEmpty || session == wanted
     }
 
     private func shown(_ session: Substring, user: Substring, state: Substring) -> String {
