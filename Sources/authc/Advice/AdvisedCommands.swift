@@ -3,10 +3,11 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Commands in messages, so that they call the agent that this command was to call.
+/// Adds the `--socket` of the command line to the commands in messages, so that they call the same agent.
 ///
 /// A variable such as `$AUTHD_SOCKET` applies to the next command as well; an option has to be repeated.
 enum AdvisedCommands {
+    /// In two parts: AdviceTests would read it as a command.
     private static let program = "authc" + " "
     private static let option = "--socket"
 
@@ -18,33 +19,31 @@ enum AdvisedCommands {
         return "\(option) \(Visible.line(ShellWord.quoted(path)))"
     }()
 
-    /// The last one is used, as the parser does.
+    /// The last one counts, as in the parser.
     private static func value(in words: [String]) -> String? {
-        if let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) {
-            guard words[place] == option else { return String(words[place].dropFirst(option.count + 1)) }
-            return words.indices.contains(place + 1) ? words[place + 1] : nil
-        }
-        return nil
+        guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else { return nil }
+        guard words[place] == option else { return String(words[place].dropFirst(option.count + 1)) }
+        return words.indices.contains(place + 1) ? words[place + 1] : nil
     }
 
-    /// A message. Its commands are between backquotes.
+    /// - Parameter text: a message with commands between backquotes.
     static func text(_ text: String) -> String {
         guard given != nil, text.contains("`" + program), !text.contains(BrowserLender.otherMachine) else {
             return text
         }
         var parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
-        // A command of another machine is followed by a word that says so.
+        // The word after a command for another machine says so.
         for index in parts.indices.dropFirst().dropLast() where !parts[index + 1].hasPrefix(" there") {
             parts[index] = command(parts[index])
         }
         return parts.joined(separator: "`")
     }
 
-    /// A command alone.
+    /// - Parameter command: a command on a line alone, without backquotes.
     static func command(_ command: String) -> String {
         guard let given, command.hasPrefix(program) else { return command }
         let words = command.split(separator: " ").dropFirst().map(String.init)
-        // A command that is repeated as it was typed has the option already.
+        // A command that repeats what was typed has the option already.
         guard words.first != "help", !words.contains(where: { $0 == "--help" || $0.hasPrefix(option) }), calls(words)
         else { return command }
         // Before the verb, where no `--` can precede it.
