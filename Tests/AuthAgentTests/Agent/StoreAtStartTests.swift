@@ -112,33 +112,11 @@ struct StoreAtStartTests {
     }
 }
 
-/// A passphrase opens it. Names are not known at first, then one request for them has no answer, and later ones find none.
-private final class SlowStore: SessionStore {
-    let isHeld = Mutex(false)
-    let held: AsyncStream<Void>
-    private let requested: AsyncStream<Void>.Continuation
-    private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
-    private let wasHeld = Mutex(false)
+/// A passphrase opens it, and nothing but the names of its sessions can be read until then.
+private protocol SealedTestStore: SessionStore {}
+
+extension SealedTestStore {
     var kind: StoreKind { .etcd }
-
-    init() { (held, requested) = AsyncStream.makeStream() }
-
-    func fail() { waiting.withLock { $0 }?.resume() }
-
-    func names() async throws(StoreError) -> [StoredName] {
-        let fault = StoreError.cluster(.unreachable(reason: "there is no network"))
-        guard isHeld.withLock({ $0 }) else { throw fault }
-        let isSecond = wasHeld.withLock { wasHeld in
-            defer { wasHeld = true }
-            return !wasHeld
-        }
-        guard isSecond else { return [] }
-        await withCheckedContinuation { continuation in
-            waiting.withLock { $0 = continuation }
-            requested.yield()
-        }
-        throw fault
-    }
 
     func loadAll() async throws(StoreError) -> [StoredSession] { throw .sealed }
     func retryPrompts() async {}
@@ -148,12 +126,38 @@ private final class SlowStore: SessionStore {
     func states() -> AsyncStream<StoreState> { AsyncStream { $0.yield(.locked) } }
 }
 
-/// A passphrase opens it, and the names of its sessions are on another machine.
-private final class DistantStore: SessionStore {
-    let isReachable = Mutex(false)
-    var kind: StoreKind { .etcd }
+/// Names are not known at first, then one request for them has no answer, and later ones find none.
+private final class SlowStore: SealedTestStore {
+    let isHeld = Mutex(false)
+    let held: AsyncStream<Void>
+    private let requested: AsyncStream<Void>.Continuation
+    private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    private let wasHeld = Mutex(false)
 
-    func loadAll() async throws(StoreError) -> [StoredSession] { throw .sealed }
+    init() { (held, requested) = AsyncStream.makeStream() }
+
+    func fail() { waiting.withLock { $0 }?.resume() }
+
+    func names() async throws(StoreError) -> [StoredName] {
+        let fault = StoreError.cluster(.unreachable(reason: "there is no network"))
+        guard isHeld.withLock({ $0 }) else { throw fault }
+        let isFirstHeld = wasHeld.withLock { wasHeld in
+            defer { wasHeld = true }
+            return !wasHeld
+        }
+        guard isFirstHeld else { return [] }
+        await withCheckedContinuation { continuation in
+            waiting.withLock { $0 = continuation }
+            requested.yield()
+        }
+        throw fault
+    }
+}
+
+/// The names of its sessions are on another machine.
+private final class DistantStore: SealedTestStore {
+    let isReachable = Mutex(false)
+
     func names() async throws(StoreError) -> [StoredName] {
         guard isReachable.withLock({ $0 }) else { throw .cluster(.unreachable(reason: "there is no network")) }
         do {
@@ -162,11 +166,6 @@ private final class DistantStore: SessionStore {
             throw .failed(reason: "\(error)")
         }
     }
-    func retryPrompts() async {}
-    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { throw .sealed }
-    func save(_ record: SessionRecord) async throws(StoreError) { throw .sealed }
-    func delete(_ session: SessionName) async throws(StoreError) { throw .sealed }
-    func states() -> AsyncStream<StoreState> { AsyncStream { $0.yield(.locked) } }
 }
 
 /// Fails to be read so many times, and says nothing of it.
