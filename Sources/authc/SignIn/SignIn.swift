@@ -87,7 +87,7 @@ struct SignIn {
         }
     }
 
-    /// The methods among which the user has not chosen.
+    /// The provider's methods, if the user has not chosen one; otherwise none.
     private func offeredMethods() throws(Failure) -> [SignInMethodInfo] {
         guard case .signIn(let provider, _, nil, _, _, _) = goal, !SignInRequestOptions.isURL(provider) else {
             return []
@@ -95,12 +95,12 @@ struct SignIn {
         return try SignInLookup(agent: agent, signals: signals).provider(provider).methods
     }
 
-    /// Names the other methods, once: before a question, because nobody reads on after it; otherwise after what the user
-    /// needs first, an address or a code.
+    /// Names the other methods once: before a question, because nobody reads on after it; otherwise after what the user
+    /// needs first, such as an address or a code.
     /// - Parameter methods: those that the user may choose from; empty afterwards.
     private func printAlternatives(_ methods: inout [SignInMethodInfo], to step: Step) {
         defer { methods = [] }
-        // Without a browser, the agent uses another method of OAuth than the first.
+        // If there is no browser, the agent uses a method of OAuth other than the first.
         let name = step.kind == .browser && step.fields != nil ? "paste" : step.kind.rawValue
         guard methods.count > 1, let used = methods.first(where: { $0.name == name }) ?? methods.first else { return }
         let others = methods.filter { $0.name != used.name }.map { "--method \($0.name) (\($0.label))" }
