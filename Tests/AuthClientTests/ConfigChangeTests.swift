@@ -101,7 +101,7 @@ struct ConfigChangeTests {
     func usedFolder(isRunning: Bool) async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        // It was started while the editor was open; or it was killed then.
+        // The agent was started while the editor was open, and still runs or was killed.
         let agent = isRunning ? getpid() : Int32(4_194_304)
         let editor = "mkdir -m 700 \(folder)/authd; echo \(agent) > \(folder)/authd/prompt; true"
         let result = try await Program.run(["config", "edit"], folder: folder, environment: ["EDITOR": editor])

@@ -61,7 +61,7 @@ struct ProfileQuestionTests {
     }
 
     @Test(
-        "what the agent has loaded besides the new profile is reported, and that it has loaded nothing, too",
+        "the agent's message is shown if it has loaded more than the new profile, or nothing",
         arguments: ["Log level: debug; provider work is new", ReloadResult.unchanged])
     func otherChanges(reload: String) async throws {
         let agent = try Self.agent(reload: reload)
@@ -118,7 +118,7 @@ struct ProfileQuestionTests {
         #expect(FileManager.default.fileExists(atPath: agent.folder + "/p/q/github.toml"))
     }
 
-    @Test("a new profile in the folder where the agent looks for it has only to be loaded")
+    @Test("a new profile in the folder where the agent looks for profiles only has to be loaded")
     func inPlace() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
@@ -139,7 +139,7 @@ struct ProfileQuestionTests {
             let result = try await Program.run(add + [file], folder: agent.folder)
             #expect(result.status == 0 && result.errors.contains(".\n" + steps), "\(result)")
         }
-        // Another folder is in use then.
+        // With XDG_CONFIG_HOME, another folder is in use.
         let other = ["XDG_CONFIG_HOME": agent.folder + "/settings"]
         for (words, place) in [(new, "put it in"), (add, "put the file in")] {
             let file = Self.profile(words[1], agent)

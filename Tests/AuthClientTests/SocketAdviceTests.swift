@@ -57,7 +57,7 @@ struct SocketAdviceTests {
         #expect(check.status == 0 && command.hasPrefix("authd --socket "), "\(check)")
     }
 
-    /// An agent below a folder whose name has to be quoted.
+    /// An agent in a folder whose name has to be quoted.
     private static func agent(_ folder: TemporaryFolder) throws -> TestAgent {
         let refusal = AgentError(.notSignedIn, "Nobody is signed in.")
         return try TestAgent(
@@ -74,9 +74,9 @@ struct SocketAdviceTests {
             ])
     }
 
-    /// SOCKET: the option, with the quoted path.
+    /// SOCKET stands for the option with the quoted path.
     @Test(
-        "an advised command has the --socket that was given, and calls the same agent",
+        "a command in a message has the --socket that was given, and so calls the same agent",
         arguments: [
             ("token", "`authc SOCKET login app-template -s shop`"),
             ("token --json", "`authc SOCKET login app-template -s shop`"), ("list", "`authc SOCKET login`"),

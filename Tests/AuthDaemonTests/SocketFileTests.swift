@@ -90,7 +90,8 @@ struct SocketFileTests {
     }
 
     @Test(
-        "a lock names its holder only, whatever the file had before", arguments: ["", "7\n", "1234567890123\nmore\n"])
+        "a lock file names only its holder, whatever it contained before",
+        arguments: ["", "7\n", "1234567890123\nmore\n"])
     func formerHolder(text: String) throws {
         let socket = folder.path + "/socket"
         try Data(text.utf8).write(to: URL(fileURLWithPath: socket + ".lock"))

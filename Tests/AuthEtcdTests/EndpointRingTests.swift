@@ -77,7 +77,7 @@ struct EndpointRingTests {
         #expect(used.count == 3, "\(used)")
     }
 
-    @Test("is not chosen, and no key is created, when a user only asks for the state of the cluster")
+    @Test("is not chosen, and no key is created, if a user only asks for the state of the cluster")
     func question() async throws {
         for _ in 1...20 {
             let local = MemoryLocal()

@@ -121,7 +121,7 @@ struct SealedHostTests {
         for _ in 1...2 {
             isAway.withLock { $0 = true }
             for _ in 1...3 { await #expect(throws: StoreError.self) { _ = try await store.names() } }
-            // It is another outage then.
+            // The next outage is another one.
             isAway.withLock { $0 = false }
             #expect(try await store.names().isEmpty)
         }

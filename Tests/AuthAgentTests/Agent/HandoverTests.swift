@@ -59,7 +59,7 @@ struct HandoverTests {
         }
     }
 
-    @Test("are written at the end of the agent if the store has older ones, even if no client was served")
+    @Test("are written when the agent ends if the store has older ones, even if no client was served")
     func stoppedEarly() async throws {
         let older = try Self.record()
         var newer = older
@@ -142,7 +142,7 @@ struct HandoverTests {
         }
         try await example.running { sessions, _ in
             #expect(sessions.context.board.statuses().isEmpty)
-            // Only a save after the reading replaces what was read.
+            // Only a later save replaces what was read.
             #expect(handovers.savedSinceLoading == [Handover()])
         }
     }
@@ -267,10 +267,10 @@ private final class MemoryHandoverStore: HandoverStore {
     let kept = Mutex<[Handover]>([])
     /// This store cannot pass on what it receives.
     let isBehind = Mutex(false)
-    /// The same as they come, for one listener.
+    /// Each of them as it is saved, for one listener.
     let saves: AsyncStream<Handover>
     private let saved: AsyncStream<Handover>.Continuation
-    /// Called while the sessions of the run before are being read.
+    /// Runs while the sessions of the run before are being read.
     let whileLoading = Mutex<@Sendable () -> Void>({})
     private let savesAtLoading = Mutex(0)
     private let former: Handover
@@ -286,8 +286,8 @@ private final class MemoryHandoverStore: HandoverStore {
     var savedSinceLoading: [Handover] { Array(kept.withLock { $0 }.dropFirst(savesAtLoading.withLock { $0 })) }
 
     func load(of kind: StoreKind) -> Handover {
-        let call = whileLoading.withLock { $0 }
-        call()
+        let work = whileLoading.withLock { $0 }
+        work()
         savesAtLoading.withLock { $0 = kept.withLock { $0.count } }
         return former
     }

@@ -57,7 +57,7 @@ struct SessionMachineComparisonTests {
         #expect(bench.saves.map(\.generation) == [2])
     }
 
-    @Test("that was not saved before is handed over as unsaved until the store has been looked at")
+    @Test("that was not saved before is handed over as unsaved until the store has been read")
     func unsavedAgain() {
         var bench = handedOver(record("token-2", revision: 2), isUnsaved: true)
         #expect(bench.handedOver?.isUnsaved == true)

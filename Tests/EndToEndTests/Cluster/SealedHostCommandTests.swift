@@ -54,7 +54,7 @@ struct SealedHostCommandTests {
         }
     }
 
-    @Test("are not named if etcd cannot be reached either: each command, and the prompt, say that they are locked")
+    @Test("are not named if etcd cannot be reached: each command and the prompt say that they are locked")
     func unreachable() async throws {
         try await Scene.play(keyring: false) { scene in
             // Nobody listens there.

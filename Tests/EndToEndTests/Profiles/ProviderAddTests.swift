@@ -22,7 +22,7 @@ struct ProviderAddTests {
                 #expect(list.out.contains("\n" + page.provider) || list.out.hasPrefix(page.provider), "\(list.out)")
                 let path = scene.profilePath(page.provider)
                 let text = try String(contentsOfFile: path, encoding: .utf8)
-                // What to register is said only to a user who has no client ID yet.
+                // What to register is shown only to a user who has no client ID yet.
                 let profile = page.blocks("toml").first ?? ""
                 let advice = profile.split(separator: "\n").prefix { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }
                 let links = advice.filter { $0.hasPrefix("https://") && !$0.contains(" ") }
