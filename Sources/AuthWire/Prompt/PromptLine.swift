@@ -18,7 +18,9 @@ public enum PromptLine {
     }
 
     /// Without a line feed; empty if there is no session.
-    /// - Parameter hidesSessions: whether the store is locked and the names of its sessions are not known.
+    /// - Parameters:
+    ///   - statuses: all sessions; those that are signed out are not shown.
+    ///   - hidesSessions: whether the store is locked and the names of its sessions are not known.
     public static func text(for statuses: [SessionStatus], hidesSessions: Bool = false) -> String {
         let signedIn = statuses.filter { $0.state != .signedOut }
         if signedIn.isEmpty, hidesSessions { return "!" + SessionState.keyringLocked.rawValue }
