@@ -235,6 +235,9 @@ struct EtcdFaultTests {
                 // A host that waits to be admitted creates no other cluster.
                 try await members.control("del", "--prefix", "")
                 #expect(await faults.first { $0 == .wentBack } == .wentBack)
+                // The fault is reported before the record of the cluster is written.
+                let cluster = await store.places.cluster
+                #expect(try await until { await (try? store.read(cluster)) != nil })
                 try await two.start(at: members.endpoints) { other in
                     let (here, there) = (try await store.members(), try await other.members())
                     #expect(here.map(\.name) == ["one", "two"] && there.map(\.id) == here.map(\.id))
