@@ -53,6 +53,16 @@ struct EndpointRingTests {
         }
     }
 
+    /// A host that chooses its member of an etcd without content.
+    private static func spreading(_ local: MemoryLocal) -> (EtcdStore, ScriptedTransport) {
+        var configuration = EtcdStore.Configuration(
+            endpoints: endpoints, prefix: "/p", user: nil, hostName: "runner")
+        configuration.spreads = true
+        let etcd = OneKey()
+        let transport = ScriptedTransport { path, body throws(TransportError) in try etcd.answer(path, body) }
+        return (EtcdStore(configuration, local: local, transport: transport, clock: HostClock()), transport)
+    }
+
     @Test("is chosen by its own key, so that hosts of the same name use different ones, and the same one after a start")
     func hosts() async throws {
         var used: Set<String> = []
@@ -60,12 +70,7 @@ struct EndpointRingTests {
             let local = MemoryLocal()
             var places: [String] = []
             for _ in 1...2 {
-                var configuration = EtcdStore.Configuration(
-                    endpoints: Self.endpoints, prefix: "/p", user: nil, hostName: "runner")
-                configuration.spreads = true
-                let etcd = OneKey()
-                let transport = ScriptedTransport { path, body throws(TransportError) in try etcd.answer(path, body) }
-                let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock())
+                let (store, transport) = Self.spreading(local)
                 _ = try await store.opened()
                 #expect(Set(transport.askedHosts).count == 1)
                 places += Set(transport.askedHosts)
@@ -81,12 +86,7 @@ struct EndpointRingTests {
     func question() async throws {
         for _ in 1...20 {
             let local = MemoryLocal()
-            var configuration = EtcdStore.Configuration(
-                endpoints: Self.endpoints, prefix: "/p", user: nil, hostName: "runner")
-            configuration.spreads = true
-            let etcd = OneKey()
-            let transport = ScriptedTransport { path, body throws(TransportError) in try etcd.answer(path, body) }
-            let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock())
+            let (store, _) = Self.spreading(local)
             #expect(try await store.status().hosts.isEmpty)
             #expect(try await local.key(for: .host) == nil)
             let used = await store.client.endpoint
