@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// A call of a host at etcd.
-struct EtcdCall {
+final class EtcdCall {
     enum Kind {
         case grant
         case keepAlive(LeaseID)
@@ -11,7 +11,7 @@ struct EtcdCall {
         case claim(SimulatedEtcd.Hold, RecordVersion, LeaseID)
         case release(SimulatedEtcd.Hold, leaving: HoldOutcome.FormerHold)
         /// With dates of a clock that is right.
-        indirect case save(SessionRecord, replacesOther: Bool)
+        case save(Shared<SessionRecord>, replacesOther: Bool)
         case compare
         case reread(RenewalRequestID)
         case delete(SignInID)
@@ -22,11 +22,11 @@ struct EtcdCall {
     enum Answer {
         case granted(LeaseID)
         case kept(isGood: Bool)
-        case held(SimulatedEtcd.HoldAnswer, SessionRecord?)
-        case claimed(SimulatedEtcd.Hold?, SessionRecord?)
+        case held(SimulatedEtcd.HoldAnswer, Shared<SessionRecord>?)
+        case claimed(SimulatedEtcd.Hold?, Shared<SessionRecord>?)
         case updated(SimulatedEtcd.Outcome)
-        case record(SessionRecord?, revision: Int)
-        case removed(SessionRecord?)
+        case record(Shared<SessionRecord>?, revision: Int)
+        case removed(Shared<SessionRecord>?)
         case done
         case unreachable
     }
@@ -35,10 +35,16 @@ struct EtcdCall {
     let process: Int
     let kind: Kind
     let sentAt: BootInstant
-    /// What the process knew then.
+    /// What the process knew and held then.
     let known: OwnIntents
-    var hold: SimulatedEtcd.Hold?
+    let hold: SimulatedEtcd.Hold?
     var answer = Answer.unreachable
+
+    init(_ kind: Kind, from host: SimulatedHost, sentAt: BootInstant) {
+        (self.host, process) = (host.number, host.process)
+        (self.kind, self.sentAt) = (kind, sentAt)
+        (known, hold) = (host.intents, host.hold)
+    }
 }
 
 /// What hosts request of etcd, and what its watch reports to them.
@@ -51,41 +57,36 @@ extension ClusterSimulationRun {
     private static let holderWait = Duration.seconds(4)
 
     func send(_ kind: EtcdCall.Kind, from host: SimulatedHost) {
-        let number = nextNumber()
-        calls[number] = EtcdCall(
-            host: host.number, process: host.process, kind: kind, sentAt: moment(host).boot, known: host.intents,
-            hold: host.hold)
-        queue.add(.reachesEtcd(number), at: now + etcdLatency())
+        let call = EtcdCall(kind, from: host, sentAt: moment(host).boot)
+        queue.add(.reachesEtcd(call), at: now + etcdLatency())
     }
 
-    func carryOut(_ number: Int) {
-        guard var call = calls[number] else { return }
+    func carryOut(_ call: EtcdCall) {
         let host = hosts[call.host]
-        guard now >= max(host.cutUntil, etcdGoneUntil) else { return sendAgain(number, after: Self.resendPause) }
+        guard now >= max(host.cutUntil, etcdGoneUntil) else { return sendAgain(call, after: Self.resendPause) }
         if fault == .losesWrites, case .save(let record, _) = call.kind,
-            etcd.record?.tokens.areSame(as: record.tokens) == false
+            etcd.record?.wrappedValue.tokens.areSame(as: record.wrappedValue.tokens) == false
         {
-            return sendAgain(number, after: Self.resendPause)
+            return sendAgain(call, after: Self.resendPause)
         }
-        call.answer = carryOut(&call, host)
-        guard now >= host.losesAnswersUntil else { return sendAgain(number, after: Self.resendPause) }
-        if case .updated(.heldElsewhere) = call.answer, now - time(of: call.sentAt) < Self.holderWait {
-            return sendAgain(number, after: .milliseconds(200))
+        let answer = answer(to: call, of: host)
+        guard now >= host.losesAnswersUntil else { return sendAgain(call, after: Self.resendPause) }
+        if case .updated(.heldElsewhere) = answer, now - time(of: call.sentAt) < Self.holderWait {
+            return sendAgain(call, after: .milliseconds(200))
         }
-        calls[number] = call
-        queue.add(.answered(number), at: now + etcdLatency())
+        call.answer = answer
+        queue.add(.answered(call), at: now + etcdLatency())
     }
 
-    private func sendAgain(_ number: Int, after pause: Duration) {
-        guard let call = calls[number] else { return }
+    private func sendAgain(_ call: EtcdCall, after pause: Duration) {
         // A process that was killed sends nothing again.
-        guard call.process == hosts[call.host].process else { return calls[number] = nil }
+        guard call.process == hosts[call.host].process else { return }
         let end = time(of: call.sentAt) + Self.callLimit
-        guard now + pause < end else { return queue.add(.answered(number), at: max(now, end)) }
-        queue.add(.reachesEtcd(number), at: now + pause)
+        guard now + pause < end else { return queue.add(.answered(call), at: max(now, end)) }
+        queue.add(.reachesEtcd(call), at: now + pause)
     }
 
-    private func carryOut(_ call: inout EtcdCall, _ host: SimulatedHost) -> EtcdCall.Answer {
+    private func answer(to call: EtcdCall, of host: SimulatedHost) -> EtcdCall.Answer {
         let former = etcd.revision
         defer {
             if etcd.revision != former {
@@ -113,11 +114,11 @@ extension ClusterSimulationRun {
             let (former, holder) = (etcd.record, etcd.holder)
             // What a process does before its end does not depend on what the next one holds.
             let isRunning = call.process == host.process
-            if isRunning { call.hold = host.hold }
+            var hold = isRunning ? host.hold : call.hold
             let outcome =
                 fault == .writesWithoutHold
-                ? etcd.overwrite(record) : etcd.update(record, replacesOther: replacesOther, hold: &call.hold)
-            if isRunning { host.hold = call.hold }
+                ? etcd.overwrite(record) : etcd.update(record, replacesOther: replacesOther, hold: &hold)
+            if isRunning { host.hold = hold }
             if case .written = outcome { written(record, instead: former, by: host) }
             if holder != nil, etcd.holder == nil { reportRelease() }
             return .updated(outcome)
@@ -131,8 +132,7 @@ extension ClusterSimulationRun {
 
     // MARK: Answers
 
-    func etcdAnswered(_ number: Int) {
-        guard let call = calls.removeValue(forKey: number) else { return }
+    func etcdAnswered(_ call: EtcdCall) {
         let host = hosts[call.host]
         guard host.isRunning, host.process == call.process else { return }
         let unreachable = StoreError.cluster(.unreachable(reason: "simulated"))
@@ -157,8 +157,8 @@ extension ClusterSimulationRun {
             host.hold?.isLost = true
             handleLease(host, .claimed(Self.name, lease, .failure(.cluster(.leaseLost))))
         case (.claim(_, _, let lease), _): handleLease(host, .claimed(Self.name, lease, .failure(unreachable)))
-        case (.save(let record, _), .updated(let outcome)): saved(host, record, outcome)
-        case (.save(let record, _), _): handle(host, .saveFailed(record.version, unreachable))
+        case (.save(let record, _), .updated(let outcome)): saved(host, record.wrappedValue.version, outcome)
+        case (.save(let record, _), _): handle(host, .saveFailed(record.wrappedValue.version, unreachable))
         case (.compare, .record(let record, let revision)):
             host.seen = max(host.seen, revision)
             report(host, .compared(.success(record.map(host.localized)), absence: .removed))
@@ -166,10 +166,10 @@ extension ClusterSimulationRun {
         case (.reread(let request), .record(let record, _)):
             handle(host, .storeReread(request, .success(record.map(host.localized))))
         case (.reread(let request), _): handle(host, .storeReread(request, .failure(unreachable)))
-        case (.delete, .removed(let removed)): report(host, .deleted(removed))
+        case (.delete, .removed(let removed)): report(host, .deleted(removed?.wrappedValue))
         case (.delete, _): handle(host, .deleteFailed(unreachable))
         case (.load, .record(let record, let revision)):
-            if host.machine == nil { host.seen = revision }
+            if !host.isSignedIn { host.seen = revision }
             load(record.map(host.localized), at: host)
         // The loader tries again when etcd is back.
         case (.load, _): reconnect(host)
@@ -178,7 +178,7 @@ extension ClusterSimulationRun {
     }
 
     private func held(
-        _ host: SimulatedHost, _ lease: LeaseID, _ answer: SimulatedEtcd.HoldAnswer, _ record: SessionRecord?
+        _ host: SimulatedHost, _ lease: LeaseID, _ answer: SimulatedEtcd.HoldAnswer, _ record: Shared<SessionRecord>?
     ) {
         switch answer {
         case .heldElsewhere: handleLease(host, .holdEnded(Self.name, lease, .success(.heldElsewhere)))
@@ -194,27 +194,27 @@ extension ClusterSimulationRun {
         }
     }
 
-    private func saved(_ host: SimulatedHost, _ record: SessionRecord, _ outcome: SimulatedEtcd.Outcome) {
+    private func saved(_ host: SimulatedHost, _ version: RecordVersion, _ outcome: SimulatedEtcd.Outcome) {
         switch outcome {
         case .written:
             if host.hold.map({ $0.isLost }) ?? true { handleLease(host, .written(Self.name)) }
-            report(host, .saved(record.version))
+            report(host, .saved(version))
         case .refused(let stored, isOvertaken: true):
             handleLease(host, .written(Self.name))
-            handle(host, .saveOvertaken(record.version, host.localized(stored)))
+            handle(host, .saveOvertaken(version, host.localized(stored)))
         case .refused(let stored, isOvertaken: false):
-            report(host, .saveRefused(record.version, host.localized(stored)))
+            report(host, .saveRefused(version, host.localized(stored)))
         case .removed:
-            report(host, .saveFailed(record.version, .cluster(.removed)))
+            report(host, .saveFailed(version, .cluster(.removed)))
             handle(host, .storeChanged)
-        case .heldElsewhere: handle(host, .saveFailed(record.version, .cluster(.heldElsewhere)))
+        case .heldElsewhere: handle(host, .saveFailed(version, .cluster(.heldElsewhere)))
         }
     }
 
     /// As `SessionPerformer` does it: a hold that waits for a write ends if there is nothing to write any more.
     private func report(_ host: SimulatedHost, _ event: SessionEvent) {
         handle(host, event)
-        guard let writer = host.leases.writer(of: Self.name), host.machine?.hasUnwrittenTokens != true else { return }
+        guard let writer = host.leases.writer(of: Self.name), !host.hasUnwrittenTokens else { return }
         handleLease(host, .nothingToWrite(writer, Self.name))
     }
 
@@ -239,7 +239,7 @@ extension ClusterSimulationRun {
         guard host.isRunning, isConnected(host), etcd.revision != host.seen else { return }
         if fault == .hidesSignOuts, etcd.record == nil { return }
         host.seen = etcd.revision
-        if host.machine == nil { send(.load, from: host) } else { handle(host, .storeChanged) }
+        if host.isSignedIn { handle(host, .storeChanged) } else { send(.load, from: host) }
     }
 
     private func disconnected(_ host: SimulatedHost) {
@@ -262,14 +262,14 @@ extension ClusterSimulationRun {
         expectSignOut(at: host)
         guard fault != .missesChanges else { return }
         etcdChanged(host)
-        if host.machine == nil { send(.load, from: host) } else { handle(host, .storeReady) }
+        if host.isSignedIn { handle(host, .storeReady) } else { send(.load, from: host) }
     }
 
     private func load(_ record: SessionRecord?, at host: SimulatedHost) {
-        guard host.machine == nil, let record else { return }
+        guard !host.isSignedIn, let record else { return }
         // As the loader carries out a sign-out that an earlier run could not.
         guard signOuts[host.number] != record.signIn else { return send(.delete(record.signIn), from: host) }
-        host.machine = SessionMachine(stored: record, means: .lasting, now: moment(host), seed: random.next())
+        host.begin(SessionMachine(stored: record, means: .lasting, now: moment(host), seed: random.next()))
         handle(host, .shared(true))
         handle(host, .begun)
         // What has changed while it was read.

@@ -45,13 +45,13 @@ extension ClusterSimulationRun {
             if isInterrupted { coverage.interrupted += 1 }
             let unsent: HoldOutcome.FormerHold = isInterrupted ? .unanswered : .answered
             let isOurs = stored.map { $0.allowsRenewal(of: renewal.record) }
-            guard isOurs ?? (host.machine?.isStored == false) else {
+            guard isOurs ?? (host.read { $0.isStored } == false) else {
                 host.renewals[caller] = nil
                 coverage.overtaken += 1
                 handleLease(host, .ended(caller, Self.name, leaving: unsent))
                 return handle(host, .overtaken(renewal.request, stored))
             }
-            let isCurrent = host.machine?.isCurrent(renewal.request) ?? false
+            let isCurrent = host.read { $0.isCurrent(renewal.request) } ?? false
             guard isCurrent, host.leases.mayBegin(Self.name, for: caller, at: moment(host).boot) else {
                 host.renewals[caller] = nil
                 handleLease(host, .ended(caller, Self.name, leaving: unsent))

@@ -105,7 +105,7 @@ extension ClusterSimulationRun {
         let end: HoldOutcome.FormerHold
         switch result {
         case .success:
-            guard host.machine?.hasUnwrittenTokens != true else {
+            guard !host.hasUnwrittenTokens else {
                 return handleLease(host, .renewed(request.caller, Self.name))
             }
             end = .answered
@@ -130,8 +130,9 @@ extension ClusterSimulationRun {
     }
 
     /// A record is in etcd.
-    func written(_ record: SessionRecord, instead former: SessionRecord?, by host: SimulatedHost) {
-        if record.tokens.refreshToken == lastCommit?.refreshToken { lastCommit?.isWritten = true }
-        if let former, !former.tokens.areSame(as: record.tokens) { expectDelivery(from: host) }
+    func written(_ record: Shared<SessionRecord>, instead former: Shared<SessionRecord>?, by host: SimulatedHost) {
+        let tokens = record.wrappedValue.tokens
+        if tokens.refreshToken == lastCommit?.refreshToken { lastCommit?.isWritten = true }
+        if let former, !former.wrappedValue.tokens.areSame(as: tokens) { expectDelivery(from: host) }
     }
 }

@@ -51,16 +51,15 @@ extension ClusterSimulationRun {
     /// Soon after the last fault each host has what etcd has, even while one of them renews the session. A host whose
     /// own tokens are not written yet has newer ones.
     func checkConverged() {
-        guard violation == nil, !isSignedOut, let stored = etcd.record else { return }
+        guard violation == nil, !isSignedOut, let stored = etcd.record?.wrappedValue else { return }
         for host in hosts where host.isRunning {
-            guard let machine = host.machine else {
+            guard let tokens = host.record?.wrappedValue.tokens else {
                 report(.clusterConvergence, "host \(host.number) has no session")
                 continue
             }
-            guard !machine.hasUnwrittenTokens, !machine.record.tokens.areSame(as: stored.tokens) else { continue }
+            guard !host.hasUnwrittenTokens, !tokens.areSame(as: stored.tokens) else { continue }
             report(
-                .clusterConvergence,
-                "host \(host.number) has \(machine.record.tokens.words), and etcd \(stored.tokens.words)")
+                .clusterConvergence, "host \(host.number) has \(tokens.words), and etcd \(stored.tokens.words)")
         }
     }
 
@@ -73,15 +72,15 @@ extension ClusterSimulationRun {
             }
         }
         if isSignedOut {
-            for host in hosts where host.machine != nil {
+            for host in hosts where host.isSignedIn {
                 report(.clusterSignOut, "host \(host.number) is still signed in")
             }
             return
         }
-        guard let stored = etcd.record else { return report(.clusterLost, "the record is gone") }
+        guard let stored = etcd.record?.wrappedValue else { return report(.clusterLost, "the record is gone") }
         guard provider.accepts(stored.tokens, at: now) else { return checkLoss(stored.tokens) }
         for host in hosts {
-            if host.machine == nil { report(.clusterLost, "host \(host.number) has no session") }
+            if !host.isSignedIn { report(.clusterLost, "host \(host.number) has no session") }
         }
         checkActive(stored.tokens)
         checkWritten()
@@ -90,10 +89,10 @@ extension ClusterSimulationRun {
     /// In the end, etcd has what each host has: nothing keeps them from writing it.
     private func checkWritten() {
         let end = now + Self.longestRenewal
-        func writers() -> [SimulatedHost] { hosts.filter { $0.machine?.hasUnwrittenTokens == true } }
+        func writers() -> [SimulatedHost] { hosts.filter(\.hasUnwrittenTokens) }
         while violation == nil, !writers().isEmpty, now < end { go(until: now + .milliseconds(500)) }
         for host in writers() {
-            let tokens = host.machine?.record.tokens.words ?? "its tokens"
+            let tokens = host.record?.wrappedValue.tokens.words ?? "its tokens"
             report(.clusterConvergence, "host \(host.number) has \(tokens), and has not written all that it has")
         }
         awaitDelivery()

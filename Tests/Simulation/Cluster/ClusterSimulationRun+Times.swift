@@ -19,7 +19,7 @@ extension ClusterSimulationRun {
     }
 
     func checkSignOut(at host: SimulatedHost, _ faults: Int) {
-        guard host.faults.count == faults, etcd.record == nil, host.machine != nil else { return }
+        guard host.faults.count == faults, etcd.record == nil, host.isSignedIn else { return }
         report(.clusterSignOutTime, "host \(host.number) is connected, and still has the session")
     }
 
@@ -33,18 +33,18 @@ extension ClusterSimulationRun {
     }
 
     private func isWell(_ host: SimulatedHost) -> Bool {
-        host.machine != nil && isConnected(host) && now >= host.pausedUntil && now >= host.faults.end + Self.aftermath
+        host.isSignedIn && isConnected(host) && now >= host.pausedUntil && now >= host.faults.end + Self.aftermath
     }
 
     func checkDelivery(to host: SimulatedHost, _ faults: Int, _ written: Duration) {
-        guard host.faults.count == faults, etcd.renewedAt == written, !isSignedOut, let stored = etcd.record,
-            let machine = host.machine, !machine.hasUnwrittenTokens
+        guard host.faults.count == faults, etcd.renewedAt == written, !isSignedOut,
+            let stored = etcd.record?.wrappedValue, let tokens = host.record?.wrappedValue.tokens,
+            !host.hasUnwrittenTokens
         else { return }
-        guard machine.record.tokens.areSame(as: stored.tokens) else {
+        guard tokens.areSame(as: stored.tokens) else {
             return report(
                 .clusterDelivery,
-                "host \(host.number) has \(machine.record.tokens.words), and etcd \(stored.tokens.words) since \(written)"
-            )
+                "host \(host.number) has \(tokens.words), and etcd \(stored.tokens.words) since \(written)")
         }
         // A token that has ended on its way is renewed again.
         guard host.published?.token == stored.tokens.accessToken,
@@ -58,14 +58,15 @@ extension ClusterSimulationRun {
     private static let clockTolerance = Duration.seconds(3)
 
     /// This does not depend on wall clocks: the host that has renewed the token knows when it sent the request, and the
-    /// others know the remaining lifetime.
+    /// others know the remaining lifetime. Most events change neither the token nor its end.
     func checkEnd(_ host: SimulatedHost) {
-        guard violation == nil, let machine = host.machine, let end = machine.end.map(time),
-            let issued = provider.issued[machine.record.tokens.accessToken.reveal()]?.end,
-            abs((end - issued).seconds) > Self.clockTolerance.seconds
-        else { return }
+        guard violation == nil, let end = host.end, let tokens = host.record?.wrappedValue.tokens else { return }
+        if let right = host.rightEnd, right.end == end, right.token == tokens.accessToken { return }
+        guard let issued = provider.issued[tokens.accessToken.reveal()]?.end,
+            abs((time(of: end) - issued).seconds) > Self.clockTolerance.seconds
+        else { return host.rightEnd = (end, tokens.accessToken) }
         report(
             .clusterClocks,
-            "host \(host.number) takes \(end) for the end of \(machine.record.tokens.words), not \(issued)")
+            "host \(host.number) takes \(time(of: end)) for the end of \(tokens.words), not \(issued)")
     }
 }

@@ -5,8 +5,8 @@ import AuthWire
 /// Plays one schedule of hosts that share a session: etcd, the provider, connections and processes fail.
 final class ClusterSimulationRun: SimulationBase {
     enum Event {
-        case reachesEtcd(Int)
-        case answered(Int)
+        case reachesEtcd(EtcdCall)
+        case answered(EtcdCall)
         case changed(host: Int)
         case released(host: Int)
         case reconnects(host: Int)
@@ -14,7 +14,7 @@ final class ClusterSimulationRun: SimulationBase {
         case reachesProvider(Int)
         case providerAnswers(Int)
         case timesOut(Int)
-        case revocationArrives(TokenSet)
+        indirect case revocationArrives(TokenSet)
         case restarts(host: Int)
         case clockSet(host: Int)
         // When the host must know it, unless another fault has begun since.
@@ -30,7 +30,6 @@ final class ClusterSimulationRun: SimulationBase {
     let provider: SimulatedProvider
     let hosts: [SimulatedHost]
     var etcdGoneUntil = Duration.zero
-    var calls: [Int: EtcdCall] = [:]
     var requests: [Int: ProviderRequest] = [:]
     var lastCommit: Commit?
     /// Why a used refresh token was sent again, which has ended the session.
@@ -92,7 +91,7 @@ final class ClusterSimulationRun: SimulationBase {
             session: Self.name, provider: "simulated", environment: "production", method: "password", tokens: tokens,
             user: nil, rawUser: nil, signedInAt: date)
         var none: SimulatedEtcd.Hold?
-        _ = etcd.update(record, replacesOther: true, hold: &none)
+        _ = etcd.update(Shared(wrappedValue: record), replacesOther: true, hold: &none)
         for host in hosts { start(host) }
     }
 
@@ -140,11 +139,8 @@ final class ClusterSimulationRun: SimulationBase {
     private func nextAlarm() -> (host: Int, at: Duration, isLease: Bool)? {
         var first: (host: Int, at: Duration, isLease: Bool)?
         for host in hosts where host.isRunning {
-            for (at, isLease) in [(host.wakeUp, false), (host.leaseWakeUp, true)] {
-                guard let at else { continue }
-                let due = max(at, host.pausedUntil)
-                if first.map({ due < $0.at }) ?? true { first = (host.number, due, isLease) }
-            }
+            guard let (at, isLease) = host.nextAlarm, first.map({ at < $0.at }) ?? true else { continue }
+            first = (host.number, at, isLease)
         }
         return first
     }
@@ -155,8 +151,8 @@ final class ClusterSimulationRun: SimulationBase {
             noteClock(host)
         }
         switch event {
-        case .reachesEtcd(let number): carryOut(number)
-        case .answered(let number): etcdAnswered(number)
+        case .reachesEtcd(let call): carryOut(call)
+        case .answered(let call): etcdAnswered(call)
         case .changed(let host): etcdChanged(hosts[host])
         case .released(let host): handleLease(hosts[host], .released(Self.name))
         case .reconnects(let host): reconnected(hosts[host])
@@ -175,7 +171,7 @@ final class ClusterSimulationRun: SimulationBase {
     /// The host whose process handles it.
     private func receiver(of event: Event) -> SimulatedHost? {
         switch event {
-        case .answered(let number): calls[number].map { hosts[$0.host] }
+        case .answered(let call): hosts[call.host]
         case .changed(let host), .released(let host), .reconnects(let host), .clockSet(let host): hosts[host]
         case .providerAnswers(let number), .timesOut(let number): requests[number].map { hosts[$0.host] }
         case .reachesEtcd, .leasesEnd, .reachesProvider, .revocationArrives, .restarts, .signOutDue, .tokensDue: nil
@@ -239,7 +235,7 @@ final class ClusterSimulationRun: SimulationBase {
     }
 
     private func ask(_ host: SimulatedHost, _ ask: ClusterAsk) {
-        guard host.isRunning, now >= host.pausedUntil, let machine = host.machine else { return }
+        guard host.isRunning, now >= host.pausedUntil, let record = host.record?.wrappedValue else { return }
         noteClock(host)
         let caller = host.nextCaller()
         switch ask {
@@ -247,10 +243,10 @@ final class ClusterSimulationRun: SimulationBase {
             return handle(host, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
         case .token: handle(host, .tokenRequested(caller, minValid: nil), from: caller)
         case .renewal: handle(host, .renewalRequested(caller), from: caller)
-        case .reject: handle(host, .rejected(caller, machine.record.tokens.accessToken), from: caller)
+        case .reject: handle(host, .rejected(caller, record.tokens.accessToken), from: caller)
         case .signOut:
             isSignedOut = true
-            signOuts[host.number] = machine.record.signIn
+            signOuts[host.number] = record.signIn
             handle(host, .signOutRequested(caller), from: caller)
         }
     }
@@ -270,29 +266,30 @@ final class ClusterSimulationRun: SimulationBase {
         interrupt(host)
         host.isRunning = false
         host.process += 1
-        (host.machine, host.leases) = (nil, LeaseMachine())
+        host.forgetSession()
         host.forgetIntents()
-        (host.wakeUp, host.leaseWakeUp, host.published, host.hold) = (nil, nil, nil, nil)
+        host.leases = LeaseMachine()
+        (host.wakeUp, host.leaseWakeUp, host.hold) = (nil, nil, nil)
         (host.renewals, host.waiting) = ([:], [:])
     }
 
     // MARK: The session's machine
 
     func handle(_ host: SimulatedHost, _ event: SessionEvent, from caller: CallerID? = nil) {
-        guard violation == nil, host.isRunning, host.machine != nil else { return }
+        guard violation == nil, host.isRunning, host.isSignedIn else { return }
         if let caller { host.waiting[caller] = now }
-        guard let turn = host.machine?.handle(event, at: moment(host)) else { return }
+        guard let turn = host.handle(event, at: moment(host)) else { return }
         note("  \(host.number): \(event.words)")
         for action in turn.actions {
             note("    \(host.number): → \(action.words)")
             carryOut(action, host)
         }
-        let isForgotten = fault == .forgetsCallers && host.machine == nil
+        let isForgotten = fault == .forgetsCallers && !host.isSignedIn
         for (caller, reply) in turn.replies where !isForgotten {
             note("    \(host.number): → answer caller \(caller.number): \(reply.words)")
             host.waiting[caller] = nil
         }
-        host.wakeUp = host.machine == nil ? nil : turn.wakeUp.map { max(time(of: $0), now) }
+        host.wakeUp = host.isSignedIn ? turn.wakeUp.map { max(time(of: $0), now) } : nil
         checkEnd(host)
     }
 
@@ -305,22 +302,21 @@ final class ClusterSimulationRun: SimulationBase {
             handleLease(host, .wanted(caller, Self.name, for: record.version))
         // The remaining lifetime of a token is computed when the write begins.
         case .save(let record, let replacesOther):
-            let dated = fault == .writesOwnDates ? record : host.universal(record)
+            let dated = fault == .writesOwnDates ? Shared(wrappedValue: record) : host.universal(record)
             send(.save(dated, replacesOther: replacesOther), from: host)
         case .rewrite(let record): send(.save(host.universal(record), replacesOther: false), from: host)
         case .compare: send(.compare, from: host)
         case .reread(let request): send(.reread(request), from: host)
         case .delete:
-            if let signIn = host.machine?.record.signIn { send(.delete(signIn), from: host) }
+            if let signIn = host.record?.wrappedValue.signIn { send(.delete(signIn), from: host) }
         case .revoke(let record): queue.add(.revocationArrives(record.tokens), at: now + latency())
         case .publish(let snapshot): host.published = snapshot
         case .forget:
             // As `SessionRequests` does it after a sign-out.
-            for record in host.machine?.signedOutTokens ?? [] {
+            for record in host.read({ $0.signedOutTokens }) ?? [] {
                 queue.add(.revocationArrives(record.tokens), at: now + latency())
             }
-            host.machine = nil
-            host.published = nil
+            host.forgetSession()
             signOuts[host.number] = nil
         case .handOver, .requestTargeted: break
         }

@@ -23,8 +23,10 @@ struct SimulatedEtcd {
             (self.id, self.number) = (id, number)
         }
 
-        func formerHold(of record: SessionRecord?, known: OwnIntents) -> HoldOutcome.FormerHold {
-            guard let record, signIn == record.signIn, generation >= record.generation else { return .answered }
+        func formerHold(of record: Shared<SessionRecord>?, known: OwnIntents) -> HoldOutcome.FormerHold {
+            guard let record = record?.wrappedValue, signIn == record.signIn, generation >= record.generation else {
+                return .answered
+            }
             return known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
         }
     }
@@ -43,7 +45,7 @@ struct SimulatedEtcd {
     }
 
     /// Dates are those of a clock that is right.
-    private(set) var record: SessionRecord?
+    private(set) var record: Shared<SessionRecord>?
     private(set) var holder: Holder?
     private(set) var intent: Intent?
     private(set) var leases: [LeaseID: Duration] = [:]
@@ -112,7 +114,7 @@ struct SimulatedEtcd {
         // If this host has it already, the response to an earlier attempt was lost: this is another hold.
         lastChange += 1
         holder = Holder(lease: lease, number: lastChange)
-        var hold = Hold(lease: lease, number: lastChange, noted: version, version: record?.version)
+        var hold = Hold(lease: lease, number: lastChange, noted: version, version: record?.wrappedValue.version)
         if left == .answered {
             intent = Intent(version, id: known.holdID, number: lastChange)
             (hold.intent, hold.id) = (lastChange, known.holdID)
@@ -129,7 +131,7 @@ struct SimulatedEtcd {
             claimed.noted = stored
         }
         intent = Intent(claimed.noted, id: known.claimID, number: lastChange)
-        (claimed.intent, claimed.id, claimed.version) = (lastChange, known.claimID, record?.version)
+        (claimed.intent, claimed.id, claimed.version) = (lastChange, known.claimID, record?.wrappedValue.version)
         return claimed
     }
 
@@ -154,22 +156,24 @@ struct SimulatedEtcd {
 
     enum Outcome {
         case written(hasReleased: Bool)
-        case refused(SessionRecord, isOvertaken: Bool)
+        case refused(Shared<SessionRecord>, isOvertaken: Bool)
         case removed
         case heldElsewhere
     }
 
     /// - Parameter hold: of the host that writes. It is changed as the host learns what became of it.
-    mutating func update(_ record: SessionRecord, replacesOther: Bool, hold: inout Hold?) -> Outcome {
-        guard let stored = self.record else {
+    mutating func update(_ new: Shared<SessionRecord>, replacesOther: Bool, hold: inout Hold?) -> Outcome {
+        let record = new.wrappedValue
+        guard let current = self.record else {
             guard replacesOther else { return .removed }
-            write(record)
+            write(new)
             guard let own = hold, holder?.number == own.number, !isBeingSent(record, under: own) else {
                 return .written(hasReleased: false)
             }
             (holder, intent, hold) = (nil, nil, nil)
             return .written(hasReleased: true)
         }
+        let stored = current.wrappedValue
         if stored == record { return .written(hasReleased: false) }
         let isSame = stored.tokens.areSame(as: record.tokens)
         let hasSent = hold.map { $0.isLost || $0.intent != nil } ?? false
@@ -177,26 +181,26 @@ struct SimulatedEtcd {
             !version.hasSameTokens(as: stored.version)
         {
             hold?.isLost = true
-            return .refused(stored, isOvertaken: true)
+            return .refused(current, isOvertaken: true)
         }
         guard record.mayReplace(stored, replacesOther: replacesOther) else {
-            return .refused(stored, isOvertaken: false)
+            return .refused(current, isOvertaken: false)
         }
         guard stored.signIn == record.signIn, !isSame else {
-            write(record)
+            write(new)
             return .written(hasReleased: false)
         }
         if let own = hold {
             let isBeingSent = isBeingSent(record, under: own)
             if holder?.number == own.number {
-                write(record)
+                write(new)
                 guard !isBeingSent else { return .written(hasReleased: false) }
                 (holder, intent, hold) = (nil, nil, nil)
                 return .written(hasReleased: true)
             }
             hold?.isLost = true
             if let number = own.intent, intent?.number == number {
-                write(record)
+                write(new)
                 guard !isBeingSent else { return .written(hasReleased: false) }
                 (intent, hold) = (nil, nil)
                 return .written(hasReleased: true)
@@ -204,7 +208,7 @@ struct SimulatedEtcd {
             hold?.intent = nil
         }
         guard holder == nil else { return .heldElsewhere }
-        write(record)
+        write(new)
         if hold != nil { hold = nil }
         return .written(hasReleased: true)
     }
@@ -215,20 +219,20 @@ struct SimulatedEtcd {
     }
 
     /// For a fault that is put in on purpose.
-    mutating func overwrite(_ record: SessionRecord) -> Outcome {
+    mutating func overwrite(_ record: Shared<SessionRecord>) -> Outcome {
         write(record)
         return .written(hasReleased: false)
     }
 
     /// - Returns: what was removed.
-    mutating func delete(_ signIn: SignInID) -> SessionRecord? {
-        guard let removed = record, removed.signIn == signIn else { return nil }
+    mutating func delete(_ signIn: SignInID) -> Shared<SessionRecord>? {
+        guard let removed = record, removed.wrappedValue.signIn == signIn else { return nil }
         (record, intent) = (nil, nil)
         revision += 1
         return removed
     }
 
-    private mutating func write(_ record: SessionRecord) {
+    private mutating func write(_ record: Shared<SessionRecord>) {
         self.record = record
         revision += 1
     }

@@ -15,7 +15,12 @@ final class SimulatedHost {
     var clockError: Duration
     /// It was set, and the process does not know that yet.
     var wasClockSet = false
-    var machine: SessionMachine?
+    private var machine: SessionMachine?
+    /// The machine's record and the end of its token; `nil`: the host has no session.
+    private(set) var record: Shared<SessionRecord>?
+    private(set) var end: BootInstant?
+    /// The end that was found right last, and its token.
+    var rightEnd: (end: BootInstant, token: Secret)?
     var leases = LeaseMachine()
     /// Grows with each start: what an earlier process has begun ends with it.
     var process = 0
@@ -55,7 +60,41 @@ final class SimulatedHost {
         OwnIntents(prefix: "\(number).\(process)")
     }
 
+    // MARK: The session
+
+    var isSignedIn: Bool { record != nil }
+    var hasUnwrittenTokens: Bool { read { $0.hasUnwrittenTokens } ?? false }
+
+    func begin(_ machine: SessionMachine) {
+        self.machine = machine
+        readSession()
+    }
+
+    func forgetSession() {
+        (machine, record, end, rightEnd, published) = (nil, nil, nil, nil, nil)
+    }
+
+    func handle(_ event: SessionEvent, at now: Moment) -> Turn<SessionAction, SessionReply>? {
+        guard let turn = machine?.handle(event, at: now) else { return nil }
+        readSession()
+        return turn
+    }
+
+    func read<Value>(_ value: (SessionMachine) -> Value) -> Value? { machine?.read(value) }
+
+    private func readSession() {
+        guard let session = read({ (record: $0.$record, end: $0.end) }) else { return }
+        (record, end) = (session.record, session.end)
+    }
+
     var isActive: Bool { published?.status.state == .active }
+
+    /// Of two at the same time, that of the session is first.
+    var nextAlarm: (at: Duration, isLease: Bool)? {
+        let (session, lease) = (wakeUp.map { max($0, pausedUntil) }, leaseWakeUp.map { max($0, pausedUntil) })
+        if let lease, session.map({ lease < $0 }) ?? true { return (lease, true) }
+        return session.map { ($0, false) }
+    }
 
     func nextCaller() -> CallerID {
         lastCaller += 1
@@ -63,10 +102,17 @@ final class SimulatedHost {
     }
 
     /// The record with dates of this host.
-    func localized(_ record: SessionRecord) -> SessionRecord { record.moved(by: clockError) }
+    func localized(_ record: Shared<SessionRecord>) -> SessionRecord { record.wrappedValue.moved(by: clockError) }
 
     /// The record with dates of a clock that is right.
-    func universal(_ record: SessionRecord) -> SessionRecord { record.moved(by: .zero - clockError) }
+    func universal(_ record: SessionRecord) -> Shared<SessionRecord> {
+        Shared(wrappedValue: record.moved(by: .zero - clockError))
+    }
+}
+
+extension SessionMachine {
+    /// Mutating, so that the machine is read in its place: as a property of an object, it would be copied first.
+    fileprivate mutating func read<Value>(_ value: (SessionMachine) -> Value) -> Value { value(self) }
 }
 
 extension SessionRecord {
