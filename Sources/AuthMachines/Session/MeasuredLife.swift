@@ -2,13 +2,21 @@ import AuthModel
 
 /// The life of a token, measured with CLOCK_BOOTTIME.
 struct MeasuredLife: Sendable {
-    var start: BootInstant
+    var start: BootInstant { didSet { measure() } }
     /// `nil` if its end is unknown.
-    var length: Duration?
+    var length: Duration? { didSet { measure() } }
     /// How much later than `start` the provider may have begun to count: at most the time that its response took.
     var slack = Duration.zero
 
-    var end: BootInstant? { length.map { start + $0 } }
+    /// Stored, as each event reads it several times, and few change it.
+    private(set) var end: BootInstant?
+
+    init(start: BootInstant, length: Duration? = nil) {
+        (self.start, self.length) = (start, length)
+        measure()
+    }
+
+    private mutating func measure() { end = length.map { start + $0 } }
 
     /// When the provider itself surely considers it ended.
     var endAtProvider: BootInstant? { end.map { $0 + slack + RenewalPolicy.endTolerance } }
