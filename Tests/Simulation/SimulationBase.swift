@@ -2,7 +2,9 @@ import AuthModel
 
 /// What every simulation has: its time, the rule that was broken, and the trace.
 class SimulationBase {
-    final var now = Duration.zero { didSet { date = WallTime(unixSeconds: Self.begin) + now } }
+    final var now = Duration.zero {
+        didSet { if now != oldValue { date = WallTime(unixSeconds: Self.begin) + now } }
+    }
     /// The same by a clock that is right. Stored, as it is read more often than it changes.
     private(set) final var date = WallTime(unixSeconds: begin)
     private(set) var eventCount = 0

@@ -46,6 +46,7 @@ extension Duration {
     /// Rounded up.
     var inWholeNanoseconds: Duration {
         let (seconds, attoseconds) = components
+        guard !attoseconds.isMultiple(of: 1_000_000_000) else { return self }
         let whole = Duration.seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000)
         return whole < self ? whole + .nanoseconds(1) : whole
     }
