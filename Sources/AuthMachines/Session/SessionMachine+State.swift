@@ -12,7 +12,7 @@ extension SessionMachine {
     }
 
     /// A program got a 401 with the current token.
-    var isRejected: Bool { rejectedToken == record.tokens.accessToken }
+    var isRejected: Bool { rejectedToken.map { $0 == record.tokens.accessToken } ?? false }
 
     /// Expired, and nothing renews it. Not final: the profile may be fixed.
     func isOver(_ now: Moment) -> Bool {
