@@ -7,23 +7,36 @@ struct SimulationEventQueue<Event> {
     /// An event is large, and moves in the array with each one that is put in before it.
     private final class Stored {
         let event: Event
+        /// How often it happens, one after the other.
+        var count = 1
 
         init(_ event: Event) { self.event = event }
     }
 
     var next: Duration? { times.last }
 
-    /// - Parameter time: rounded up to whole nanoseconds, as instants have them.
-    mutating func add(_ event: Event, at time: Duration) {
+    /// - Parameters:
+    ///   - time: rounded up to whole nanoseconds, as instants have them.
+    ///   - isSame: whether it is like an event that is due directly before it, at the same time. Then it takes no more room.
+    mutating func add(_ event: Event, at time: Duration, isSame: (Event) -> Bool = { _ in false }) {
         let time = time.inWholeNanoseconds
         let index = firstIndex(notAfter: time)
+        if index < times.count, times[index] == time, isSame(events[index].event) {
+            events[index].count += 1
+            return
+        }
         times.insert(time, at: index)
         events.insert(Stored(event), at: index)
     }
 
     mutating func pop() -> Event? {
-        times.removeLast(times.isEmpty ? 0 : 1)
-        return events.popLast()?.event
+        guard let next = events.last else { return nil }
+        next.count -= 1
+        if next.count == 0 {
+            times.removeLast()
+            events.removeLast()
+        }
+        return next.event
     }
 
     /// Nothing happens before that time: what was to happen earlier happens then.

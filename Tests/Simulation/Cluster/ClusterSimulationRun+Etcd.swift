@@ -279,11 +279,16 @@ extension ClusterSimulationRun {
     // MARK: Leases
 
     private func expectLeaseEnd() {
-        if let end = etcd.nextLeaseEnd { queue.add(.leasesEnd, at: end) }
+        if let end = etcd.nextLeaseEnd { expectLeaseEnd(at: end) }
+    }
+
+    /// Each call to etcd expects it again, so that it happens many times at once.
+    private func expectLeaseEnd(at end: Duration) {
+        queue.add(.leasesEnd, at: end) { if case .leasesEnd = $0 { true } else { false } }
     }
 
     func endLeases() {
-        guard now >= etcdGoneUntil else { return queue.add(.leasesEnd, at: etcdGoneUntil + SimulatedEtcd.leaseLife) }
+        guard now >= etcdGoneUntil else { return expectLeaseEnd(at: etcdGoneUntil + SimulatedEtcd.leaseLife) }
         guard fault != .endsNoLease else { return }
         if etcd.endLeases(at: now) { reportRelease() }
         expectLeaseEnd()

@@ -26,7 +26,7 @@ final class ClusterSimulationRun: SimulationBase {
     let schedule: ClusterSchedule
     var random: SeededRandom
     var queue = SimulationEventQueue<Event>()
-    var etcd = SimulatedEtcd()
+    let etcd = SimulatedEtcd()
     let provider: SimulatedProvider
     let hosts: [SimulatedHost]
     var etcdGoneUntil = Duration.zero

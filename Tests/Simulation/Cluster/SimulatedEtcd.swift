@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// What etcd has of one session, and what `EtcdStore` does with it in transactions. A call here is one transaction.
-struct SimulatedEtcd {
+final class SimulatedEtcd {
     struct Holder: Equatable {
         let lease: LeaseID
         /// The hold that it is.
@@ -62,27 +62,28 @@ struct SimulatedEtcd {
 
     // MARK: Leases
 
-    mutating func grant(at now: Duration) -> LeaseID {
+    func grant(at now: Duration) -> LeaseID {
         lastLease += 1
         leases[LeaseID(lastLease)] = now + Self.leaseLife
         return LeaseID(lastLease)
     }
 
-    mutating func keep(_ lease: LeaseID, at now: Duration) -> Bool {
+    func keep(_ lease: LeaseID, at now: Duration) -> Bool {
         guard leases[lease] != nil else { return false }
         leases[lease] = now + Self.leaseLife
         return true
     }
 
     /// A change of the leader, or no majority: leases last longer.
-    mutating func prolongLeases(to end: Duration) {
+    func prolongLeases(to end: Duration) {
         for lease in leases.keys { leases[lease] = max(leases[lease] ?? end, end) }
     }
 
     var nextLeaseEnd: Duration? { leases.values.min() }
 
     /// - Returns: whether the session is free now, and was not before.
-    mutating func endLeases(at now: Duration) -> Bool {
+    func endLeases(at now: Duration) -> Bool {
+        guard let first = nextLeaseEnd, first <= now else { return false }
         for (lease, end) in leases where end <= now { leases[lease] = nil }
         guard let holder, leases[holder.lease] == nil else { return false }
         self.holder = nil
@@ -101,7 +102,7 @@ struct SimulatedEtcd {
     ///   - version: of the tokens that will be sent.
     ///   - former: what the host remembers of its hold.
     ///   - known: what the host knows about its own intents.
-    mutating func hold(_ lease: LeaseID, _ version: RecordVersion, former: Hold?, known: OwnIntents) -> HoldAnswer {
+    func hold(_ lease: LeaseID, _ version: RecordVersion, former: Hold?, known: OwnIntents) -> HoldAnswer {
         guard leases[lease] != nil else { return .leaseLost }
         let left = intent?.formerHold(of: record, known: known) ?? .answered
         if let holder {
@@ -122,7 +123,7 @@ struct SimulatedEtcd {
         return .held(hold, after: left)
     }
 
-    mutating func claim(_ hold: Hold, _ version: RecordVersion, known: OwnIntents) -> Hold? {
+    func claim(_ hold: Hold, _ version: RecordVersion, known: OwnIntents) -> Hold? {
         guard holder?.number == hold.number else { return nil }
         lastChange += 1
         var claimed = hold
@@ -136,7 +137,7 @@ struct SimulatedEtcd {
     }
 
     /// - Returns: whether it had the session.
-    mutating func release(_ hold: Hold, leaving end: HoldOutcome.FormerHold) -> Bool {
+    func release(_ hold: Hold, leaving end: HoldOutcome.FormerHold) -> Bool {
         let isHeld = holder?.number == hold.number
         if isHeld { holder = nil }
         // Its lease may have ended first: the intent is still its own until another host claims the session.
@@ -162,7 +163,7 @@ struct SimulatedEtcd {
     }
 
     /// - Parameter hold: of the host that writes. It is changed as the host learns what became of it.
-    mutating func update(_ new: Shared<SessionRecord>, replacesOther: Bool, hold: inout Hold?) -> Outcome {
+    func update(_ new: Shared<SessionRecord>, replacesOther: Bool, hold: inout Hold?) -> Outcome {
         let record = new.wrappedValue
         guard let current = self.record else {
             guard replacesOther else { return .removed }
@@ -219,20 +220,20 @@ struct SimulatedEtcd {
     }
 
     /// For a fault that is put in on purpose.
-    mutating func overwrite(_ record: Shared<SessionRecord>) -> Outcome {
+    func overwrite(_ record: Shared<SessionRecord>) -> Outcome {
         write(record)
         return .written(hasReleased: false)
     }
 
     /// - Returns: what was removed.
-    mutating func delete(_ signIn: SignInID) -> Shared<SessionRecord>? {
+    func delete(_ signIn: SignInID) -> Shared<SessionRecord>? {
         guard let removed = record, removed.wrappedValue.signIn == signIn else { return nil }
         (record, intent) = (nil, nil)
         revision += 1
         return removed
     }
 
-    private mutating func write(_ record: Shared<SessionRecord>) {
+    private func write(_ record: Shared<SessionRecord>) {
         self.record = record
         revision += 1
     }
