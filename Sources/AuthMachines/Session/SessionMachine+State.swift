@@ -124,8 +124,10 @@ extension SessionMachine {
     }
 
     func snapshot(_ now: Moment) -> SessionSnapshot {
+        // One copy for all its members: each use of the property makes one.
+        let record = record
         let live = isLive(now)
-        let (state, cause, message) = describe(live: live)
+        let (state, cause, message) = describe(record, live: live)
         let status = SessionStatus(
             session: record.session, provider: record.provider, environment: record.environment, state: state,
             cause: cause, message: message, user: record.user, needsPassword: record.needsPassword,
@@ -146,7 +148,7 @@ extension SessionMachine {
             defaultSince: record.defaultSince, isDefaultImplied: record.isDefaultImplied, pause: pause)
     }
 
-    private var lostScopes: (SessionState, cause: String?, message: String?)? {
+    private func lostScopes(_ record: SessionRecord) -> (SessionState, cause: String?, message: String?)? {
         guard let lost = record.tokens.scopes?.lost, !lost.isEmpty else { return nil }
         return (
             .active, "scope_reduced",
@@ -165,14 +167,16 @@ extension SessionMachine {
         )
     }
 
-    private func describe(live: Bool) -> (SessionState, cause: String?, message: String?) {
+    private func describe(
+        _ record: SessionRecord, live: Bool
+    ) -> (SessionState, cause: String?, message: String?) {
         if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).statusCause }, nil) }
         if let originChange { return (.signInRequired, originChange.cause, originChange.message) }
         if let finalRefusal {
             return (.signInRequired, finalRefusal.cause, finalRefusal.providerMessage ?? finalRefusal.message)
         }
         if live, isRefusedForNow { return (.active, AgentError.renewalRefusal, nil) }
-        if live { return lostScopes ?? lostTokens ?? (.active, nil, nil) }
+        if live { return lostScopes(record) ?? lostTokens ?? (.active, nil, nil) }
         if !canRenew, currentRequest == nil {
             let end = endedWithoutRenewal()
             return (.signInRequired, end.cause, end.message)
