@@ -35,7 +35,7 @@ extension SessionMachine {
         requests.insert(currentRequest.id)
         currentRequest.stage = .requesting
         currentRequest.generation = record.generation
-        currentRequest.sent = record.tokens
+        currentRequest.sent = record.tokens.pair
         self.currentRequest = currentRequest
         turn.act(
             currentRequest.target.map { .requestTargeted(currentRequest.id, record, $0) }

@@ -99,7 +99,7 @@ extension SessionMachine {
     ///
     /// The generation alone does not show it: it is also raised to replace another program's sign-in in the store.
     func isOvertaken(_ currentRequest: RenewalRequest) -> Bool {
-        record.generation > currentRequest.generation + 1 && !record.tokens.areSame(as: currentRequest.sent)
+        record.generation > currentRequest.generation + 1 && record.tokens.pair != currentRequest.sent
     }
 
     /// How many refusals of tokens that another writer had replaced callers wait for, and how long one of them may take.

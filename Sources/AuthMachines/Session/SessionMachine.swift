@@ -119,7 +119,7 @@ package struct SessionMachine: Machine {
         /// The generation of the tokens that it was sent with.
         package var generation: UInt64
         /// The tokens that it was sent with.
-        var sent: TokenSet
+        var sent: TokenPair
         /// `nil`: the session itself is renewed.
         package let target: TokenTarget?
         package var stage: Stage
@@ -128,7 +128,7 @@ package struct SessionMachine: Machine {
         /// How often the store had something newer than its result.
         var conflicts = 0
         /// The result for its target, while a new refresh token is being written.
-        var outcome: Result<TargetedToken, AgentError>?
+        @Boxed var outcome: Result<TargetedToken, AgentError>?
     }
 
     /// What a caller waits for.
@@ -290,7 +290,7 @@ package struct SessionMachine: Machine {
         guard currentRequest == nil, !signedOut, finalRefusal == nil, originChange == nil, !mayBeGone else { return }
         lastRequest += 1
         currentRequest = RenewalRequest(
-            id: RenewalRequestID(number: lastRequest), generation: record.generation, sent: record.tokens,
+            id: RenewalRequestID(number: lastRequest), generation: record.generation, sent: record.tokens.pair,
             target: target, stage: .probingStore)
         if needsStoreProbe { writer.tryAgain() } else { sendToProvider(&turn) }
     }
