@@ -39,7 +39,9 @@ struct RenewalIntent: Sendable, Equatable {
 
     /// How the hold ended that left this behind, as to the tokens of the record.
     func formerHold(of record: SessionRecord?, known: OwnIntents) -> HoldOutcome.FormerHold {
-        guard let record, signIn == record.signIn, generation >= record.generation else { return .answered }
-        return known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
+        guard let record, signIn == record.signIn else { return .answered }
+        let end = known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
+        // Another host has written later tokens meanwhile. The request for the former ones may still be in progress.
+        return end == .unanswered && generation < record.generation ? .answered : end
     }
 }

@@ -155,6 +155,25 @@ struct EtcdLeaseTests {
         }
     }
 
+    @Test("wait for a request that may be in progress, even if another host has written later tokens meanwhile")
+    func overwritten() async throws {
+        for isUnanswered in [false, true] {
+            try await together { store, other, members in
+                let (lease, _) = try await hold(store)
+                if isUnanswered {
+                    try await store.release(Self.work, leaving: .unanswered)
+                } else {
+                    try await members.control("lease", "revoke", String(lease.number, radix: 16))
+                }
+                // It was renewed without etcd.
+                let renewed = try etcdSample(generation: 2)
+                #expect(try await other.update(renewed, replacesOther: false).stored == nil)
+                let outcome = try await hold(other, generation: 2).1
+                #expect(outcome == .held(renewed, after: isUnanswered ? .answered : .abandoned))
+            }
+        }
+    }
+
     @Test("that wait for another host's result find it when they ask again, and note their own intent then")
     func answeredLate() async throws {
         try await together { store, other, members in

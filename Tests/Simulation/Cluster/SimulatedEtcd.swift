@@ -24,10 +24,9 @@ final class SimulatedEtcd {
         }
 
         func formerHold(of record: Shared<SessionRecord>?, known: OwnIntents) -> HoldOutcome.FormerHold {
-            guard let record = record?.wrappedValue, signIn == record.signIn, generation >= record.generation else {
-                return .answered
-            }
-            return known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
+            guard let record = record?.wrappedValue, signIn == record.signIn else { return .answered }
+            let end = known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
+            return end == .unanswered && generation < record.generation ? .answered : end
         }
     }
 
