@@ -73,11 +73,13 @@ extension SessionMachine {
 
     /// If only another host keeps this one from writing, the pause after the failed write ends, so that the record is
     /// compared now: a sign-out on another host takes effect here within a second. So does the pause after a failure
-    /// because etcd went back: everything was read again.
+    /// because etcd went back: everything was read again; and the pause because etcd could not be reached, which it can be if
+    /// it reports a change.
     mutating func storeChanged() {
         comparison = .requested
         switch writer.lastError {
-        case .cluster(.removed), .cluster(.heldElsewhere), .cluster(.wentBack): writer.tryAgain()
+        case .cluster(.removed), .cluster(.heldElsewhere), .cluster(.wentBack), .cluster(.unreachable):
+            writer.tryAgain()
         default: break
         }
     }

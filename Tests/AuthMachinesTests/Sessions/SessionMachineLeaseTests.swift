@@ -48,11 +48,13 @@ struct SessionMachineLeaseTests {
         #expect(bench.forgotten)
     }
 
-    @Test("reads a change by another host without a pause, even if that host keeps it from writing")
-    func changedDuringPause() throws {
+    @Test(
+        "reads a change by another host without a pause after a failed write",
+        arguments: [.heldElsewhere, .unreachable(reason: "no route")] as [ClusterFault])
+    func changedDuringPause(fault: ClusterFault) throws {
         var bench = renewing()
         try bench.provider(gives: "ours")
-        try bench.storeRefusesIt(.cluster(.heldElsewhere))
+        try bench.storeRefusesIt(.cluster(fault))
         #expect(bench.comparisons == 0 && bench.saves.count == 1)
         bench.send(.storeChanged)
         #expect(bench.comparisons == 1 && bench.saves.count == 1)
