@@ -150,6 +150,13 @@ extension SessionMachine {
         }
         writer.holds(stored.version)
         var merged = latest.merged(with: stored)
+        // Hosts have renewed the same tokens at the same time, because one of them could not reach etcd. Corrected dates do not
+        // show whose result is later.
+        if sharesRenewals, stored.generation == latest.generation, !stored.tokens.areSame(as: latest.tokens),
+            stored.tokens.issuedAt > latest.tokens.issuedAt
+        {
+            merged.adoptTokens(from: stored)
+        }
         // A self-renewing token is useless once it has ended, and the stored one may still be valid.
         if means == .liveToken, merged.tokens.hasEnded(at: turn.now.wall), !stored.tokens.hasEnded(at: turn.now.wall) {
             merged.adoptTokens(from: stored)
@@ -163,7 +170,11 @@ extension SessionMachine {
         let finishedTarget = currentRequest.flatMap { $0.targetStored(in: stored, pending) }
         if let currentRequest, let pending, finishedTarget == nil, !currentRequest.isBehind(stored, with: pending) {
             // The provider has just issued the tokens that are being written: there are no newer ones.
-            if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
+            if sharesRenewals, stored.generation == pending.generation, stored.tokens.areSame(as: pending.tokens) {
+                // They were written, but the response was lost. Another host may have corrected their dates since. A higher
+                // generation would look like another renewal.
+                changePending { $0.corrections = max($0.corrections, stored.corrections) }
+            } else if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
             }
             if stored.revision >= pending.revision { changeAll { $0.adoptUserData(from: stored) } }
@@ -172,8 +183,8 @@ extension SessionMachine {
         // The result of a request is dropped for the stored tokens, even if they are the ones in use.
         let isDropped = pending != nil && finishedTarget == nil
         if pending != nil { merged.adoptTokens(from: stored) }
-        // Two programs renewed at the same time: the versions are equal, and the later token is not in the store yet.
-        if stored.version.hasTokens(of: merged.version), !merged.tokens.areSame(as: stored.tokens) {
+        // Two programs renewed at the same time: the later token is not in the store yet.
+        if stored.generation == merged.generation, !merged.tokens.areSame(as: stored.tokens) {
             merged.raiseTokens(above: stored)
         }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)

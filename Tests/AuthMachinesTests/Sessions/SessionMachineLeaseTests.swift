@@ -145,6 +145,38 @@ struct SessionMachineLeaseTests {
         #expect(bench.saves.count == 1)
     }
 
+    @Test("ends its renewal if its tokens are stored, and another host has only corrected their dates")
+    func storedBefore() throws {
+        var bench = renewing()
+        try bench.provider(gives: "mine")
+        var stored = try #require(bench.saves.last)
+        stored.corrections += 1
+        stored.tokens.issuedAt = stored.tokens.issuedAt + .seconds(5)
+        try bench.storeHolds(stored)
+        #expect(bench.token(for: 2) == "mine")
+        // A new generation would look like another renewal.
+        #expect(bench.machine.record.version == stored.version && bench.saves.count == 1)
+    }
+
+    @Test(
+        "has the later of two results, although a clock was set, if a host without etcd has renewed it, too",
+        arguments: [-20, 20])
+    func renewedTwice(seconds: Int) throws {
+        var bench = renewing()
+        try bench.provider(gives: "mine")
+        try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+        // The dates of the unwritten tokens are corrected.
+        bench.setClock(by: .seconds(600))
+        var stored = MachineBench.record(token: "theirs", life: .seconds(1000), at: bench.elapsed, revision: 2)
+        stored.tokens.issuedAt = bench.now.wall + .seconds(seconds)
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(stored)))
+        bench.tokenRequested(3)
+        #expect(bench.token(for: 3) == (seconds > 0 ? "theirs" : "mine"))
+        let written = bench.saves.last { $0.generation > stored.generation }
+        #expect(written?.tokens.accessToken == (seconds > 0 ? nil : Secret("mine")))
+    }
+
     @Test("is renewed later by a host that has read its token than by the one that has renewed it")
     func later() throws {
         for seed in 1...20 as ClosedRange<UInt64> {
