@@ -12,6 +12,9 @@ struct ProviderRequest {
     let tokens: TokenSet
     let sentAt: Duration
     let moment: Moment
+    /// When it was sent, its tokens had been replaced by this commit, and the next ones were lost as far as anybody knew. The
+    /// host that had received them may run again and write them meanwhile.
+    let loss: (commit: Int, cause: Interruption)?
     var result: Result<Grant, ProviderFailure>?
 }
 
@@ -48,7 +51,8 @@ extension ClusterSimulationRun {
         note("    \(host.number): sends \(renewal.record.tokens.words)")
         requests[number] = ProviderRequest(
             host: host.number, process: host.process, request: renewal.request, caller: caller,
-            isInterrupted: host.isInterrupted, tokens: renewal.record.tokens, sentAt: now, moment: moment(host))
+            isInterrupted: host.isInterrupted, tokens: renewal.record.tokens, sentAt: now, moment: moment(host),
+            loss: knownLoss())
         var way = latency()
         if case .slow(let time) = provider.behaviour { way += time / 2 }
         queue.add(.reachesProvider(number), at: now + way)

@@ -26,11 +26,16 @@ extension ClusterSimulationRun {
         else { return }
         coverage.reuses += 1
         guard let commit = lastCommit else { return report(.clusterReuse, "a refresh token that was never good") }
-        let cause = interruption(of: commit)
+        let cause = interruption(of: commit) ?? request.loss.flatMap { $0.commit == commit.request ? $0.cause : nil }
         guard cause != nil || isSignedOut else {
             return report(.clusterReuse, "host \(request.host) sends a used token; it was replaced at \(commit.at)")
         }
         if !provider.accepts(request.tokens, at: now) { lossCause = cause }
+    }
+
+    func knownLoss() -> (commit: Int, cause: Interruption)? {
+        guard let commit = lastCommit, let cause = interruption(of: commit) else { return nil }
+        return (commit.request, cause)
     }
 
     /// What has kept the host that was given the newest tokens from writing them; `nil`: nothing, or they are in etcd.
