@@ -245,7 +245,7 @@ simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate
 	$(SIMULATION)/release/simulate $(SEEDS) $(FIRST)
 
-# Only the world that make simulate plays for every hundredth seed, because it takes as long as a hundred others.
+# Only the world that make simulate plays for every tenth seed.
 simulate-clusters:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate
 	$(SIMULATION)/release/simulate --clusters $(COUNT) $(FIRST)

@@ -2,7 +2,7 @@ import Glibc
 import Simulation
 
 // simulate [--clusters] [SEEDS [FIRST]]: plays so many schedules, from that seed on; ends with 1 when a rule was broken.
-// With --clusters, only hosts that share a session are simulated, for each seed and not for every hundredth.
+// With --clusters, only hosts that share a session are simulated, for each seed and not for every tenth.
 
 var arguments = CommandLine.arguments.dropFirst()
 let worlds: Campaign.Worlds = arguments.first == "--clusters" ? .clusters : .all

@@ -7,17 +7,20 @@ package struct ClusterSchedule: SimulationSchedule {
     package var grace: Duration
     /// By host.
     package var clockErrors: [Duration]
+    /// The hosts are watched as long as recovery may take, even if everything is well before.
+    package var isWatchedLonger: Bool
     package var steps: [SimulationStep<ClusterOperation>]
 
     package init(
         seed: UInt64 = 1, hosts: Int = 2, life: Duration = .seconds(3600), grace: Duration = .zero,
-        clockErrors: [Duration] = [], steps: [SimulationStep<ClusterOperation>]
+        clockErrors: [Duration] = [], isWatchedLonger: Bool = true, steps: [SimulationStep<ClusterOperation>]
     ) {
         self.seed = seed
         self.hosts = hosts
         self.life = life
         self.grace = grace
         self.clockErrors = clockErrors
+        self.isWatchedLonger = isWatchedLonger
         self.steps = steps
     }
 

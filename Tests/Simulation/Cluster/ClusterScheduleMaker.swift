@@ -29,8 +29,13 @@ struct ClusterScheduleMaker: RandomChoice {
         let life = pick([Duration.seconds(10), .seconds(60), .seconds(300), .seconds(3600)])
         let grace = pick([.zero, .zero, Self.grace])
         if chance(60) { setClocks(of: hosts, in: &steps) }
-        return ClusterSchedule(seed: seed, hosts: hosts, life: life, grace: grace, clockErrors: errors, steps: steps)
+        return ClusterSchedule(
+            seed: seed, hosts: hosts, life: life, grace: grace, clockErrors: errors,
+            isWatchedLonger: seed.isMultiple(of: Self.longWatches), steps: steps)
     }
+
+    /// One schedule of so many is watched longer: most of its time would otherwise be renewals without a fault.
+    private static let longWatches: UInt64 = 16
 
     /// Sets clocks at some places.
     private mutating func setClocks(of hosts: Int, in steps: inout [SimulationStep<ClusterOperation>]) {

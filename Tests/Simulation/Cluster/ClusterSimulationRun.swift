@@ -72,12 +72,27 @@ final class ClusterSimulationRun: SimulationBase {
         go(until: now + Self.convergence)
         awaitDelivery()
         checkConverged()
-        go(until: now + Self.recovery)
+        recover()
         // A renewal that has just begun comes to its end.
         let end = now + LeaseMachine.longestWait
         while violation == nil, etcd.holder != nil, now < end { go(until: now + .milliseconds(500)) }
         if etcd.holder != nil { report(.clusterLiveness, "the hold of a host does not end") }
         checkRecovered()
+    }
+
+    /// Lets time pass until everything is well and the session has been renewed twice without a fault, or for as long as
+    /// recovery may take.
+    private func recover() {
+        let end = now + Self.recovery
+        guard !schedule.isWatchedLonger else { return go(until: end) }
+        let enough = coverage.renewals + 2
+        while violation == nil, now < end, coverage.renewals < enough || !isWell {
+            go(until: min(now + .seconds(1), end))
+        }
+    }
+
+    private var isWell: Bool {
+        hosts.allSatisfy { $0.isActive && $0.waiting.isEmpty && !$0.hasUnwrittenTokens }
     }
 
     func awaitDelivery() {
