@@ -152,10 +152,8 @@ extension SessionMachine {
         var merged = latest.merged(with: stored)
         // Hosts have renewed the same tokens at the same time, because one of them could not reach etcd. Corrected dates do not
         // show whose result is later.
-        if sharesRenewals, stored.generation == latest.generation, !stored.tokens.areSame(as: latest.tokens),
-            stored.tokens.issuedAt > latest.tokens.issuedAt
-        {
-            merged.adoptTokens(from: stored)
+        if sharesRenewals, stored.isOtherResult(than: latest) {
+            merged.adoptTokens(from: stored.tokens.issuedAt >= latest.tokens.issuedAt ? stored : latest)
         }
         // A self-renewing token is useless once it has ended, and the stored one may still be valid.
         if means == .liveToken, merged.tokens.hasEnded(at: turn.now.wall), !stored.tokens.hasEnded(at: turn.now.wall) {

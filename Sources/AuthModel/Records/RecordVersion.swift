@@ -60,6 +60,11 @@ extension SessionRecord {
         return mine == theirs ? tokens.issuedAt > other.tokens.issuedAt : mine > theirs
     }
 
+    /// Whether both are results of renewing the same tokens, so that neither generation nor corrections show which is later.
+    package func isOtherResult(than other: SessionRecord) -> Bool {
+        version.hasSameTokens(as: other.version) && !tokens.areSame(as: other.tokens)
+    }
+
     /// Whether a host may send the tokens of its record if this one is stored: no other host has renewed the tokens,
     /// though one may have corrected their dates.
     package func allowsRenewal(of record: SessionRecord) -> Bool {
