@@ -38,7 +38,8 @@ struct SharedLifetimes: Sendable {
     }
 
     private struct Dates {
-        let version: RecordVersion
+        private let version: RecordVersion
+        private let tokens: TokenPair
         private(set) var issuedAt: WallTime
         private(set) var expiresAt: WallTime?
         private(set) var refreshLife: TokenLife?
@@ -46,10 +47,15 @@ struct SharedLifetimes: Sendable {
         private var boot: WallTime
 
         init(_ record: SessionRecord, at now: Moment) {
-            version = record.version
+            (version, tokens) = (record.version, record.tokens.pair)
             (issuedAt, expiresAt) = (record.tokens.issuedAt, record.tokens.expiresAt)
             refreshLife = record.tokens.refreshLife
             boot = Self.boot(now)
+        }
+
+        /// After a restore, other tokens may have the same generation.
+        func areOf(_ record: SessionRecord) -> Bool {
+            version.hasSameTokens(as: record.version) && tokens == record.tokens.pair
         }
 
         /// Corrects the dates if the clock has been set since.
@@ -84,7 +90,7 @@ struct SharedLifetimes: Sendable {
 
     /// Whether its dates are known already.
     func knows(_ record: SessionRecord) -> Bool {
-        known[record.session]?.version.hasSameTokens(as: record.version) ?? false
+        known[record.session]?.areOf(record) ?? false
     }
 
     /// The record with dates of this host.
@@ -96,7 +102,7 @@ struct SharedLifetimes: Sendable {
     {
         var local = record
         let now = moment.wall
-        if var dates = known[record.session], dates.version.hasSameTokens(as: record.version) {
+        if var dates = known[record.session], dates.areOf(record) {
             dates.correct(at: moment)
             known[record.session] = dates
             (local.tokens.issuedAt, local.tokens.expiresAt) = (dates.issuedAt, dates.expiresAt)

@@ -39,6 +39,20 @@ struct SharedLifetimeClockTests {
         }
     }
 
+    @Test("are not those of other tokens with the same generation")
+    func otherTokens() throws {
+        var lifetimes = SharedLifetimes()
+        let record = try etcdSample()
+        lifetimes.wrote(record, at: try Self.moment(.seconds(1)))
+        var other = record
+        other.tokens.accessToken = Secret("theirs")
+        other.tokens.expiresAt = record.tokens.issuedAt + .seconds(600)
+        let remaining = SharedLifetimes.Remaining(of: other, at: other.tokens.issuedAt)
+        #expect(!lifetimes.knows(other))
+        let read = lifetimes.localized(other, remaining: remaining, age: .init(), at: try Self.moment(.zero))
+        #expect(read.tokens == other.tokens)
+    }
+
     @Test("stay when a time server moves the clock a little")
     func trimmed() throws {
         var lifetimes = SharedLifetimes()
