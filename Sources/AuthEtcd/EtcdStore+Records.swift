@@ -75,7 +75,9 @@ extension EtcdStore: SessionStore, KeyStore {
         let isNew = view.signIn(of: record.session) != record.signIn
         return try await write(
             record, mayCreate: replacesOther || isNew || view.lost.contains(record.session),
-            isAllowed: { record.mayReplace($0, replacesOther: replacesOther) })
+            // The generation of a record says which tokens it has. So another result of renewing the same tokens is
+            // written only with a higher one.
+            isAllowed: { record.mayReplace($0, replacesOther: replacesOther) && !record.isOtherResult(than: $0) })
     }
 
     /// A sign-in that this host has not seen stays: another host has signed in since.

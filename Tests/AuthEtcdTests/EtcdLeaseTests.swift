@@ -134,6 +134,19 @@ struct EtcdLeaseTests {
         }
     }
 
+    @Test("are not needed for another result of a renewal, which has a higher generation")
+    func otherResult() async throws {
+        try await together { store, other, _ in
+            let theirs = try etcdSample(generation: 2)
+            #expect(try await other.update(theirs, replacesOther: false).stored == nil)
+            var mine = theirs
+            (mine.tokens.accessToken, mine.corrections) = (Secret("mine"), 1)
+            #expect(try await store.update(mine, replacesOther: false) == .refused(by: theirs))
+            mine.raiseTokens(above: theirs)
+            #expect(try await store.update(mine, replacesOther: false).stored == nil)
+        }
+    }
+
     @Test("that were lost let a host write its tokens if no other one was about to send them again")
     func lostAlone() async throws {
         for isWaitedFor in [false, true] {

@@ -183,10 +183,10 @@ final class SimulatedEtcd {
             hold?.isLost = true
             return .refused(current, isOvertaken: true)
         }
-        guard record.mayReplace(stored, replacesOther: replacesOther) else {
+        guard record.mayReplace(stored, replacesOther: replacesOther), !record.isOtherResult(than: stored) else {
             return .refused(current, isOvertaken: false)
         }
-        guard stored.signIn == record.signIn, !isSame else {
+        guard stored.signIn == record.signIn, !isSame || record.generation != stored.generation else {
             write(new)
             return .written(hasReleased: false)
         }
