@@ -279,7 +279,7 @@ extension EtcdStore: LeaseStore {
     }
 
     /// Whether these are the tokens that the hold is for, or older ones: not its result.
-    private func isBeingSent(_ record: SessionRecord, under hold: Hold) -> Bool {
+    func isBeingSent(_ record: SessionRecord, under hold: Hold) -> Bool {
         hold.noted.signIn == record.signIn && record.generation <= hold.noted.generation
     }
 

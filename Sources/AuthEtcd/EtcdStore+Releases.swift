@@ -16,6 +16,19 @@ extension EtcdStore {
         }
     }
 
+    /// Another host has renewed the session since this one lost its hold. If the record is the result of this host's
+    /// request, that has ended, and the next host need not wait for it.
+    func endOvertakenHold(of record: SessionRecord) {
+        let session = record.session
+        lostHold(of: session)
+        overtaken.insert(session)
+        if let hold = holds[session], hold.intentRevision != nil, !isBeingSent(record, under: hold) {
+            ownIntents[session]?.end(.answered)
+            unfinished[session] = HoldEnd(hold, .answered, id: nil)
+        }
+        holds[session] = nil
+    }
+
     /// Each transaction names the change that it is about, and the mark, so it does nothing to a later hold or intent,
     /// even if that has the same revision in another history.
     func carryOut(_ release: HoldEnd, of session: SessionName) async throws(StoreError) {

@@ -44,9 +44,7 @@ extension EtcdStore {
                 // An earlier attempt was carried out although its response was lost.
                 if stored == record { return nil }
                 if isOvertaken(record, by: stored) {
-                    lostHold(of: session)
-                    overtaken.insert(session)
-                    writeEnded(session, with: stored.version)
+                    endOvertakenHold(of: record)
                     obstacle = stored
                     return nil
                 }
@@ -65,6 +63,8 @@ extension EtcdStore {
             }
             let hadHold = holds[session] != nil
             if let obstacle {
+                // If this fails, it is repeated later.
+                if let end = unfinished[session] { try? await carryOut(end, of: session) }
                 return overtaken.contains(session) ? .overtaken(by: obstacle) : .refused(by: obstacle)
             }
             guard written != nil || isThere else {

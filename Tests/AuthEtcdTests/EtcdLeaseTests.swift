@@ -134,6 +134,25 @@ struct EtcdLeaseTests {
         }
     }
 
+    @Test("that were lost leave nothing to wait for once their result is known, even if another host's counts")
+    func overtakenResult() async throws {
+        for isResult in [true, false] {
+            try await together { store, other, members in
+                let (lease, _) = try await hold(store)
+                try await members.control("lease", "revoke", String(lease.number, radix: 16))
+                // It was renewed without etcd.
+                let theirs = try etcdSample(generation: 2)
+                #expect(try await other.update(theirs, replacesOther: false).stored == nil)
+                // A change of the user says nothing about the request.
+                var mine = try etcdSample(generation: isResult ? 2 : 1)
+                (mine.tokens.accessToken, mine.revision) = (Secret("mine"), isResult ? 1 : 2)
+                #expect(try await store.update(mine, replacesOther: false).overtaker == theirs.tokens.accessToken)
+                let outcome = try await hold(other, generation: 2).1
+                #expect(outcome == .held(theirs, after: isResult ? .answered : .abandoned))
+            }
+        }
+    }
+
     @Test("are not needed for another result of a renewal, which has a higher generation")
     func otherResult() async throws {
         try await together { store, other, _ in

@@ -85,6 +85,27 @@ struct ClusterRuleTests {
     }
 
     @Test(
+        "the later of two results is written over the earlier one, even if the dates of that were corrected",
+        arguments: [true, false])
+    func laterResult(isCorrected: Bool) {
+        let correction = Step(.time(.seconds(15)), .setClock(0, by: .seconds(600)))
+        let steps =
+            [
+                Step(.events(0), .provider(.slow(.seconds(2)))), Step(.events(0), .ask(0, .renewal)),
+                Step(.time(.milliseconds(1500)), .cut(0, for: .seconds(51))),
+                Step(.time(.seconds(1)), .ask(1, .renewal)),
+                // Host 1 has waited for the end of that request, and has sent the token again. Its connection is cut
+                // before the response arrives, and host 0 writes its result after the lease of host 1 has ended.
+                Step(.time(.milliseconds(39_200)), .cut(1, for: .seconds(20))),
+            ] + (isCorrected ? [correction] : []) + [Step(.time(.seconds(30)), .ask(0, .token))]
+        for schedule in Self.schedules(steps, grace: .seconds(600)) {
+            let outcome = ClusterSimulation.play(schedule)
+            #expect(outcome.violation == nil, "\(ClusterSimulation.report(schedule))")
+            #expect(outcome.coverage.reuses == 1)
+        }
+    }
+
+    @Test(
         "a clock that is set causes no renewal and no early end of a token", arguments: [-600, 600],
         [[], [.ask(0, .renewal)], [.ask(1, .renewal)]] as [[ClusterOperation]])
     func clocks(seconds: Int, operations: [ClusterOperation]) {

@@ -180,7 +180,10 @@ final class SimulatedEtcd {
         if hasSent, let version = hold?.version, stored.signIn == record.signIn, !isSame,
             !version.hasSameTokens(as: stored.version)
         {
-            hold?.isLost = true
+            if let own = hold, let number = own.intent, intent?.number == number, !isBeingSent(record, under: own) {
+                intent = nil
+            }
+            hold = nil
             return .refused(current, isOvertaken: true)
         }
         guard record.mayReplace(stored, replacesOther: replacesOther), !record.isOtherResult(than: stored) else {
