@@ -15,56 +15,6 @@ package import AuthWire
 package struct LeaseMachine: Machine {
     package typealias LeaseTurn = Turn<LeaseAction, LeaseReply>
 
-    private struct Lease {
-        let id: LeaseID
-        var endsAt: BootInstant
-        var keepAliveAt: BootInstant
-        var isKeeping = false
-    }
-
-    private struct Waiter {
-        let caller: CallerID
-        let version: RecordVersion
-        let until: BootInstant
-    }
-
-    private enum Stage {
-        /// For a lease that lasts long enough.
-        case waiting
-        /// The store is asked for the hold.
-        case requested
-        /// Another host holds it.
-        case elsewhere(checkAt: BootInstant)
-        /// This host holds it, and the request of another host may still reach the provider.
-        case settling(until: BootInstant, checkAt: BootInstant)
-        /// The store is about to note what this host will send, after a holder whose result is unknown.
-        case claiming
-        /// The caller renews.
-        case held(until: BootInstant)
-        /// The renewal has ended, and its tokens are not in the store yet.
-        case writing(until: BootInstant)
-        case releasing
-    }
-
-    private struct Claim {
-        var waiter: Waiter
-        var stage = Stage.waiting
-        /// The end of the wait for another host's request, while the store is asked again.
-        var settlesUntil: BootInstant?
-        /// Its caller has its reply, or no longer waits.
-        var isReplied = false
-        /// What the hold is attached to.
-        var lease: LeaseID?
-
-        /// Another host has the session while it is elsewhere: a lease of this host changes nothing then.
-        var needsLease: Bool {
-            switch stage {
-            case .elsewhere, .releasing: false
-            case .waiting, .requested, .settling, .claiming, .held, .writing: true
-            }
-        }
-    }
-
     private var lease: Lease?
     private var isGranting = false
     private var claims: [SessionName: Claim] = [:]
@@ -108,7 +58,7 @@ package struct LeaseMachine: Machine {
         case .keptAlive(let id, let result, let sentAt): keptAlive(id, result, sentAt, &turn)
         case .holdEnded(let session, let id, let result): holdEnded(session, id, result, &turn)
         case .claimed(let session, let id, let result): claimed(session, id, result, &turn)
-        case .releaseEnded(let session): if case .releasing = claims[session]?.stage { next(session) }
+        case .releaseEnded(let session): releaseEnded(session)
         case .wake: break
         }
         settle(&turn)
@@ -189,11 +139,7 @@ package struct LeaseMachine: Machine {
         _ session: SessionName, _ id: LeaseID, _ result: Result<HoldOutcome, StoreError>, _ turn: inout LeaseTurn
     ) {
         guard case .requested = claims[session]?.stage, lease?.id == id else {
-            // Nobody waits for it any more, or the lease has ended meanwhile. A hold of the next claim is not touched: it is
-            // another one by then.
-            if case .success(.held(_, let former)) = result, claims[session] == nil {
-                turn.act(.release(session, leaving: former))
-            }
+            if case .success(.held(_, let former)) = result { giveBack(session, leaving: former, &turn) }
             return
         }
         switch result {
@@ -247,7 +193,10 @@ package struct LeaseMachine: Machine {
     private mutating func claimed(
         _ session: SessionName, _ id: LeaseID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout LeaseTurn
     ) {
-        guard case .claiming = claims[session]?.stage, lease?.id == id else { return }
+        guard case .claiming = claims[session]?.stage, lease?.id == id else {
+            if case .success = result { giveBack(session, leaving: .unanswered, &turn) }
+            return
+        }
         switch result {
         case .success(let record) where claims[session]?.isReplied == false:
             begin(session, record, isInterrupted: true, &turn)
@@ -291,6 +240,27 @@ package struct LeaseMachine: Machine {
         turn.act(.release(session, leaving: end))
     }
 
+    /// The lease has ended while the store was asked for the hold, or nobody waits for it any more: nothing was sent under it. A
+    /// hold of the next request is not touched: it is another one by then.
+    private mutating func giveBack(
+        _ session: SessionName, leaving end: HoldOutcome.FormerHold, _ turn: inout LeaseTurn
+    ) {
+        switch claims[session]?.stage {
+        case nil: turn.act(.release(session, leaving: end))
+        case .waiting:
+            claims[session]?.asksAgain = true
+            release(session, leaving: end, &turn)
+        default: break
+        }
+    }
+
+    private mutating func releaseEnded(_ session: SessionName) {
+        guard let claim = claims[session], case .releasing = claim.stage else { return }
+        guard claim.asksAgain else { return next(session) }
+        claims[session]?.asksAgain = false
+        claims[session]?.stage = .waiting
+    }
+
     private mutating func next(_ session: SessionName) {
         guard var queue = queues[session], !queue.isEmpty else { return claims[session] = nil }
         claims[session] = Claim(waiter: queue.removeFirst())
@@ -308,7 +278,8 @@ package struct LeaseMachine: Machine {
             case .settling: release(session, leaving: .abandoned, &turn)
             // The result shows what is to be released.
             case .requested, .claiming: claims[session]?.isReplied = true
-            case .held, .writing, .releasing: break
+            case .releasing: claims[session]?.asksAgain = false
+            case .held, .writing: break
             }
         }
     }

@@ -372,6 +372,21 @@ struct LeaseMachineTests {
         #expect(bench.actions == [.release(Self.work, leaving: .answered)])
     }
 
+    @Test("that came after the end of the lease are given back before they are requested again")
+    func lateLease() {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        // The process was paused, for longer than the lease lasts.
+        bench.now += .seconds(20)
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
+        #expect(bench.actions == [.release(Self.work, leaving: .answered)] && bench.replies.isEmpty)
+        bench.send(.releaseEnded(Self.work))
+        #expect(bench.actions == [.grant])
+        bench.granted(LeaseID(8))
+        #expect(bench.actions == [.hold(Self.work, for: Self.version, LeaseID(8))])
+    }
+
     @Test("end after three minutes, and leave the intent")
     func longest() throws {
         var bench = Bench.holding()
