@@ -76,6 +76,12 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 /// For the code that a client waits for; `make build` compiles everything else for size (Docs/decisions/size.md).
 let fast: SwiftSetting = .unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))
 
+/// For what a small program links: by default, every file imports the module with regular expressions, whose first use
+/// adds 1.2 MB to a static program.
+let withoutStringProcessing: SwiftSetting = .unsafeFlags([
+    "-Xfrontend", "-disable-implicit-string-processing-module-import",
+])
+
 /// `make sanitize` sets SANITIZE to `address` or `thread` (see the end of this file).
 let sanitizer = Context.environment["SANITIZE"].flatMap { $0.isEmpty ? nil : $0 }
 
@@ -186,6 +192,8 @@ package.targets += [
     target("AuthProcesses", ["AuthFiles", "CLinux"]),
     // Sockets of this machine that only their owner can use, and who is at the other end.
     target("AuthSockets", ["AuthFiles", "AuthWire", "CLinux", "NIOCore"]),
+    // Reads command lines, and prints help and completion scripts (Docs/decisions/command-line.md).
+    target("CommandArguments", settings: strict + [withoutStringProcessing]),
     // The text of authd.toml: the syntax of TOML with its places, the names of settings, and changes that keep the rest.
     target("AuthConfiguration", ["AuthWire"]),
 ]
@@ -404,6 +412,7 @@ package.targets += [
             "AuthTokens", "AuthWire",
         ]),
     suite("AuthProcessesTests", ["AuthProcesses", "AuthFiles"]),
+    suite("CommandArgumentsTests", ["CommandArguments"]),
     suite(
         "AuthClientTests", ["AuthClient", "AuthWire", "TestSupport"],
         // The tests read these in the source tree.

@@ -30,6 +30,7 @@ struct TargetRules: Sendable {
                 "ArgumentParser", "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux",
                 "CYAML",
             ])),
+        "CommandArguments": TargetRules(imports: [], forbiddenWords: doing + waiting),
         "AuthConfiguration": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing + waiting),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),

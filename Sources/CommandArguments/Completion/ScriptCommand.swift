@@ -1,0 +1,83 @@
+/// A command as the generators of completion scripts see it, with those below it.
+///
+/// The shell functions in the scripts are those that swift-argument-parser prints (Apache License 2.0 with Runtime
+/// Library Exception): they have been tried in many versions of the shells.
+struct ScriptCommand {
+    let path: [String]
+    let abstract: String
+    /// Hidden ones, too.
+    let arguments: [ArgumentDescription]
+    let subcommands: [ScriptCommand]
+
+    /// All commands of a program that are not hidden, and the one for help.
+    init(root: any ParsableCommand.Type) { self.init([root], extra: [HelpCommand.self]) }
+
+    private init(_ path: [any ParsableCommand.Type], extra: [any ParsableCommand.Type] = []) {
+        let description = CommandDescription(path)
+        (self.path, abstract, arguments) = (description.path, description.abstract, description.allArguments)
+        let known = path.last?.configuration.subcommands ?? []
+        subcommands = (known + extra).filter { $0.configuration.shouldDisplay }.map { ScriptCommand(path + [$0]) }
+    }
+
+    var name: String { path.last ?? "" }
+
+    var isRoot: Bool { path.count == 1 }
+
+    /// The name of the shell function for this command.
+    var function: String { "_" + path.joined(separator: "_") }
+
+    /// What the names of all other functions begin with.
+    var prefix: String { "__\(path.first ?? "")" }
+
+    var positionals: [ArgumentDescription] { arguments.filter(\.isPositional) }
+
+    /// The words with which the script asks the program for the values of an argument.
+    func request(for argument: ArgumentDescription) -> String {
+        let command = path.dropFirst().map { $0 + " " }.joined()
+        let place = positionals.firstIndex { $0.number == argument.number } ?? 0
+        let name = argument.names.preferred?.text ?? "positional@\(place)"
+        return "\(CompletionRequest.firstWord) \(command)-- \(name)"
+    }
+}
+
+/// The variables with which the scripts say which shell asks.
+enum ScriptVariables {
+    static let shell = "SAP_SHELL"
+    static let version = "SAP_SHELL_VERSION"
+}
+
+/// The completion script of a program.
+package enum CompletionScript {
+    package static func text(for shell: CompletionShell, root: any ParsableCommand.Type) -> String {
+        let command = ScriptCommand(root: root)
+        return switch shell {
+        case .zsh: ZshScript.text(command)
+        case .bash: BashScript.text(command)
+        case .fish: FishScript.text(command)
+        }
+    }
+
+    /// The variable that says for which shell values are completed.
+    package static var shellVariable: String { ScriptVariables.shell }
+}
+
+// MARK: Text
+
+extension String {
+    /// With a backslash, or what else `escape` gives, in place of each character.
+    func escaped(_ escapes: [Character: String]) -> String {
+        reduce(into: "") { result, character in
+            if let escape = escapes[character] { result += escape } else { result.append(character) }
+        }
+    }
+
+    /// For a place between single quotes in bash and zsh.
+    var quotedInside: String { escaped(["'": #"'\''"#]) }
+
+    /// With spaces before each line that is not empty.
+    func indented(by count: Int) -> String {
+        let margin = String(repeating: " ", count: count)
+        return split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : margin + $0 }
+            .joined(separator: "\n")
+    }
+}
