@@ -240,15 +240,12 @@ package.targets += [
         "authc",
         [
             "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
-            "ArgumentParser",
+            "CommandArguments",
         ],
         resources: [.embedInCode("Settings"), .embedInCode("Starters")],
         linker: positionIndependent + [
             .unsafeFlags(["-static-executable"]),
             compact, resolvedAtStart,
-            // The parts of Foundation that ArgumentParser needs: static archives do not list them.
-            .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
-            .linkedLibrary("swiftSynchronization"),
         ]),
 ]
 

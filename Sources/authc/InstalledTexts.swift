@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// The file with the texts that `authc` prints by itself: the help of each command, and the completion scripts
 /// (Docs/decisions/quick-commands.md). `make build` and `make install` have this program write it.
@@ -24,10 +24,10 @@ enum InstalledTexts {
 
     private static var content: String {
         let scripts = CompletionShell.allCases.map {
-            (line: "\(Completion.configuration.commandName ?? "") \($0.rawValue)", text: Completion.script(for: $0))
+            (line: "\(Completion.configuration.commandName) \($0.rawValue)", text: Completion.script(for: $0))
         }
         var (index, texts) = ("", "")
-        for (line, text) in help(of: Authc.self, []) + scripts {
+        for (line, text) in help(of: [Authc.self]) + scripts {
             index += "\(texts.utf8.count) \(text.utf8.count) \(line)\n"
             texts += text
         }
@@ -35,10 +35,12 @@ enum InstalledTexts {
     }
 
     /// The help of a command, and of all below it.
-    private static func help(of command: any ParsableCommand.Type, _ path: [String]) -> [(line: String, text: String)] {
-        let text = HelpText.marked(Authc.helpMessage(for: command, columns: HelpText.unwrapped))
+    /// - Parameter commands: the command, after those that lead to it.
+    private static func help(of commands: [any ParsableCommand.Type]) -> [(line: String, text: String)] {
+        let path = commands.dropFirst().map { $0.configuration.commandName }
+        let text = HelpText.marked(CommandHelp(CommandDescription(commands)).text)
         let line = (path + ["--help"]).joined(separator: " ")
-        return [(line, text + Examples.text(of: path))]
-            + command.configuration.subcommands.flatMap { help(of: $0, path + [VerbCheck.name($0)]) }
+        let below = commands.last?.configuration.subcommands ?? []
+        return [(line, text + Examples.text(of: path))] + below.flatMap { help(of: commands + [$0]) }
     }
 }

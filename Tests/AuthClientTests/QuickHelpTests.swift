@@ -93,8 +93,7 @@ struct QuickHelpTests {
             ["help", "status", "--help"], ["status", "--help", "status"], ["help", "completion", "bash"],
             ["completion"], ["completion", "ksh"], ["completion", ""], ["completion", "bash", "--timeout", "1s"],
             ["completion", "bash", "--help"], ["login\nlist", "--help"], ["--help-hidden"],
-            ["--experimental-dump-help"],
-            ["a", "b", "c", "d", "e", "f", "g", "--help"], ["---texts"],
+            ["a", "b", "c", "d", "e", "f", "g", "--help"], ["---texts"], ["---values"],
         ] { try await lone.expectLeft(words) }
         for width in ["wide", "+80", "-1", " 80", "80 ", "8e1", "1000000000"] {
             try await lone.expectLeft(["--help"], ["COLUMNS": width])

@@ -37,6 +37,13 @@ struct CommandTests {
         guard case .version("1.2.3") = try Line.parse(Line.words(line)) else { throw Line.OtherLine() }
     }
 
+    @Test("a program with one command has no command for help")
+    func single() throws {
+        let line = try CommandParser.parse(["help"], root: Send.self)
+        guard case .command(let command as Send) = line else { throw Line.OtherLine() }
+        #expect(command.receiver == "help")
+    }
+
     @Test("after two hyphens, nothing asks for help")
     func notHelp() throws {
         #expect(try Line.send(["ada", "--", "--help", "--version"]).remarks == ["--help", "--version"])

@@ -5,8 +5,6 @@ struct Ship: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ship", abstract: "Send parcels.", discussion: "Two lines:\nthis is the second.", version: "1.2.3",
         subcommands: [Send.self, Note.self, Secret.self])
-
-    func run() -> Int32 { 0 }
 }
 
 struct Send: ParsableCommand {
@@ -45,8 +43,6 @@ struct Send: ParsableCommand {
     func validate() throws(ValidationError) {
         guard !express || weight ?? 0 < 100 else { throw ValidationError("Too heavy for --express.") }
     }
-
-    func run() -> Int32 { 0 }
 }
 
 struct Shared: ParsableArguments {
@@ -80,19 +76,13 @@ struct Note: ParsableCommand {
         @Option(help: "The order's number.", completion: .list([])) var order: Int32
 
         @Argument(help: "Its words.", completion: .list([])) var text: [String]
-
-        func run() -> Int32 { 0 }
     }
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all notes.")
 
         @Flag(help: "The newest first.") var newestFirst = false
-
-        func run() -> Int32 { 0 }
     }
-
-    func run() -> Int32 { 0 }
 }
 
 struct Secret: ParsableCommand {
@@ -101,8 +91,6 @@ struct Secret: ParsableCommand {
     @OptionGroup(visibility: .hidden) var shared: Shared
 
     @Option(help: .hidden, completion: .list([])) var port: Int?
-
-    func run() -> Int32 { 0 }
 }
 
 /// What a line of the sample program is.

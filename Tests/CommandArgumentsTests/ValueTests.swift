@@ -91,7 +91,6 @@ struct ValueTests {
             @Flag(help: "") var baseURLPath = false
             @Flag(help: "") var toHTTP = false
             @Flag(help: "") var part2Only = false
-            func run() -> Int32 { 0 }
         }
         let names = CommandDescription([Names.self]).allArguments.flatMap(\.names).map(\.text)
         #expect(names == ["--min-valid", "--base-url-path", "--to-http", "--part2-only", "-h", "--help"])

@@ -45,6 +45,14 @@ struct LinkingTests {
         #expect(try await symbols(of: Self.nio, in: "authc-full") == 0)
     }
 
+    /// Foundation is larger than all commands together (Docs/decisions/command-line.md).
+    @Test("authc contains nothing of Foundation")
+    func authcHasNoFoundation() async throws {
+        #expect(try await symbols(of: ["CommandArguments"], in: "authc-full") > 0)
+        #expect(try await symbols(of: ["ArgumentParser", "FoundationEssentials"], in: "authc-full") == 0)
+        #expect(try await symbols(of: ["FoundationEssentials"], in: "authd-gateway") > 0)
+    }
+
     @Test("a program that imports only AuthClient needs Swift's standard library and libc")
     func clientNeedsOnlyTheStandardLibrary() async throws {
         let allowed = try Regex(

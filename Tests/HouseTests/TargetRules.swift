@@ -27,8 +27,8 @@ struct TargetRules: Sendable {
         "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux",
-                "CYAML",
+                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
+                "CommandArguments",
             ])),
         "CommandArguments": TargetRules(imports: [], forbiddenWords: doing + waiting),
         "AuthConfiguration": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing + waiting),

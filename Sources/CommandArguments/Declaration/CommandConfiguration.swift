@@ -37,11 +37,9 @@ extension ParsableArguments {
     package func validate() throws(ValidationError) {}
 }
 
-/// A command. One that has subcommands has no options and arguments: it only prints its help.
+/// A command. One that has subcommands has no options and arguments: a line with nothing after it asks for its help.
 package protocol ParsableCommand: ParsableArguments {
     static var configuration: CommandConfiguration { get }
-    /// - Returns: the exit status.
-    func run() -> Int32
 }
 
 /// What is wrong with a value, or with several together.

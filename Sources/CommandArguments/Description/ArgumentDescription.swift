@@ -48,7 +48,7 @@ package struct ArgumentDescription {
         declaredValueName ?? names.preferred?.bareText ?? NameSpecification.hyphenated(property)
     }
 
-    var isFlag: Bool {
+    package var isFlag: Bool {
         if case .flag = kind { true } else { false }
     }
 

@@ -57,7 +57,7 @@ enum StandardNames {
     static let version = ArgumentName.long("version")
 }
 
-/// `help COMMAND`, which every program has.
+/// `help COMMAND`, which every program has. The parser makes the text.
 struct HelpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "help", abstract: "Show subcommand help information.")
@@ -65,7 +65,4 @@ struct HelpCommand: ParsableCommand {
     @Argument(uncompleted: "") var subcommands: [String]
 
     @Flag(name: [.short, .long], help: .hidden) var help = false
-
-    /// The parser prints the help.
-    func run() -> Int32 { 0 }
 }

@@ -54,8 +54,10 @@ package struct CommandParser {
 
     /// - Parameter path: the commands so far.
     static func subcommand(_ name: String, of path: [any ParsableCommand.Type]) -> (any ParsableCommand.Type)? {
-        let known = path.last?.configuration.subcommands.first { $0.configuration.commandName == name }
-        return known ?? (path.count == 1 && name == HelpCommand.configuration.commandName ? HelpCommand.self : nil)
+        let known = path.last?.configuration.subcommands ?? []
+        if let next = known.first(where: { $0.configuration.commandName == name }) { return next }
+        let isHelp = path.count == 1 && !known.isEmpty && name == HelpCommand.configuration.commandName
+        return isHelp ? HelpCommand.self : nil
     }
 
     private func parseCommand(_ elements: [LineElement]) throws(UsageError) -> ParsedLine {

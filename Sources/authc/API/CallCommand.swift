@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 struct Call: AgentCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 struct CallFlags: ParsableArguments {
     @Option(
@@ -30,7 +30,7 @@ struct CallFlags: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp("Write the response to a file, whatever its size; - is stdout.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var output: String?
 
     func checkPages() throws(Failure) {
@@ -60,4 +60,4 @@ extension Options {
     var responseTimeout: Duration { timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout }
 }
 
-@Sendable private func cacheMode(_ text: String) throws -> CacheMode { try word(text) }
+private func cacheMode(_ text: String) throws(ValidationError) -> CacheMode { try word(text) }

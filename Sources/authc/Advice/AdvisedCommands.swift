@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// Adds the `--socket` of the command line to the commands in messages, so that they call the same agent.
@@ -52,12 +52,10 @@ enum AdvisedCommands {
 
     /// Whether the command calls this agent: its help has the option, and it is not for another host.
     private static func calls(_ words: [String]) -> Bool {
-        let path = VerbCheck.path(GlobalOptions.afterVerb(words), Authc.self)
-        guard path != ["cluster", "admit"] else { return false }
-        let command = path.reduce(Authc.self as any ParsableCommand.Type) { command, name in
-            command.configuration.subcommands.first { VerbCheck.name($0) == name } ?? command
+        let commands = VerbCheck.commands(GlobalOptions.afterVerb(words), Authc.self)
+        guard commands.dropFirst().map({ $0.configuration.commandName }) != ["cluster", "admit"] else { return false }
+        return CommandDescription(commands).allArguments.contains { argument in
+            !argument.isHidden && argument.names.contains { $0.text == option }
         }
-        let help = Authc.helpMessage(for: command, columns: HelpText.unwrapped)
-        return help.split(separator: "\n").contains { $0.hasPrefix("  " + option) }
     }
 }

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct LogCommand: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +11,7 @@ struct LogCommand: AgentCommand {
     @Option(name: .short, help: ArgumentHelp("How many entries.", valueName: "number"), completion: .nothing)
     var number = 20
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard number > 0 else { throw ValidationError("-n needs a number above 0.") }
     }
 

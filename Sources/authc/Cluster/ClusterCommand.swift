@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Cluster: ParsableCommand {
     static let configuration = CommandConfiguration(

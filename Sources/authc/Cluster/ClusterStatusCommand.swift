@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 extension Cluster {
     struct Hosts: AgentCommand {

@@ -1,67 +1,66 @@
-import ArgumentParser
+import AuthClient
 import AuthWire
+import CommandArguments
 
 /// Parses every command line that ``HotPath`` does not handle.
 enum CommandLineParser {
-    /// The first word of a command line with which a shell's script asks for the values of an argument.
-    private static let completion = "---completion"
-
     static func run() -> Int32 {
-        if Array(CommandLine.arguments.dropFirst()) == [InstalledTexts.request] { return InstalledTexts.print() }
-        let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
-        if let problem = VerbCheck.problem(words, Authc.self) {
-            problem.report(asJSON: GlobalOptions.haveJSON(words))
-            return problem.status.rawValue
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch arguments {
+        case [InstalledTexts.request]: return InstalledTexts.print()
+        case [CompletionList.request]: return CompletionList.print()
+        default: break
         }
-        if let command = VerbCheck.helpRequest(words, Authc.self) {
-            return printHelp(Authc.helpMessage(for: command, columns: HelpText.unwrapped), words)
-        }
-        do {
-            var command = try Authc.parseAsRoot(words)
-            try command.run()
-            return ExitStatus.done.rawValue
-        } catch let code as ExitCode {
-            return code.rawValue
+        let words = GlobalOptions.afterVerb(arguments)
+        if let problem = VerbCheck.problem(words, Authc.self) { return report(problem, words) }
+        do throws(UsageError) {
+            return run(try parse(words), words)
         } catch {
             return report(error, words)
         }
     }
 
-    /// Prints the values of a completion, the help that was requested, or a usage error. ArgumentParser has all these texts.
+    private static func parse(_ words: [String]) throws(UsageError) -> ParsedLine {
+        let shell = environmentValue(CompletionScript.shellVariable).flatMap { CompletionShell(rawValue: $0) }
+        return try CommandParser.parse(words, root: Authc.self, shell: shell)
+    }
+
+    /// Runs the command, or prints what the line asks for.
     /// - Parameter words: the command line.
-    private static func report(_ error: any Error, _ words: [String]) -> Int32 {
-        guard Authc.exitCode(for: error) != .success else {
-            let text = Authc.fullMessage(for: error, columns: HelpText.unwrapped)
-            if words.first == completion { return printText(text) }
-            return isHelp(text) ? printHelp(text, words) : printVersion(text, words)
+    private static func run(_ line: ParsedLine, _ words: [String]) -> Int32 {
+        switch line {
+        case .command(let command as any AgentCommand): return command.run()
+        case .command: return report(.internalError("the command does nothing"), words)
+        case .help(let text): return printHelp(text, words)
+        case .version(let text): return printVersion(text, words)
+        case .completions(let text): return printText(text)
         }
-        let isJSON = GlobalOptions.haveJSON(words)
-        UsageProblem(error, words).failure(asJSON: isJSON).report(asJSON: isJSON)
-        return ExitStatus.usage.rawValue
+    }
+
+    private static func report(_ failure: Failure, _ words: [String]) -> Int32 {
+        failure.report(asJSON: GlobalOptions.haveJSON(words))
+        return failure.status.rawValue
+    }
+
+    private static func report(_ error: UsageError, _ words: [String]) -> Int32 {
+        report(UsageProblem(error, words).failure(asJSON: GlobalOptions.haveJSON(words)), words)
     }
 
     /// The parser ignores everything else on a line with `--version`. A mistake there is an error, as on any other
     /// line.
     private static func printVersion(_ text: String, _ words: [String]) -> Int32 {
         let rest = words.filter { $0 != "--version" }
-        if let problem = VerbCheck.problem(rest, Authc.self) {
-            problem.report(asJSON: GlobalOptions.haveJSON(words))
-            return problem.status.rawValue
-        }
-        do {
-            _ = try Authc.parseAsRoot(rest)
+        if let problem = VerbCheck.problem(rest, Authc.self) { return report(problem, words) }
+        do throws(UsageError) {
+            _ = try parse(rest)
         } catch {
-            let isIncomplete = Authc.message(for: error).hasPrefix("Missing ")
-            if Authc.exitCode(for: error) != .success, !isIncomplete { return report(error, words) }
+            if !error.isIncomplete { return report(error, words) }
         }
-        return printHelp(text, words)
+        return printText(text)
     }
 
-    private static func isHelp(_ text: String) -> Bool { text.contains("USAGE: ") }
-
-    /// - Parameter text: help that is not wrapped, or the version.
+    /// - Parameter text: help that is not wrapped.
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
-        guard isHelp(text) else { return printText(text) }
         let help = HelpText.wrapped(HelpText.marked(text), columns: HelpWidth.current)
         return printText(help + Examples.text(of: VerbCheck.path(words, Authc.self)))
     }

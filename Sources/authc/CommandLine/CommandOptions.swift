@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// A command that runs with options and ends with an exit status.
 protocol AgentCommand: ParsableCommand {
@@ -13,16 +13,14 @@ protocol AgentCommand: ParsableCommand {
 extension AgentCommand {
     var options: Options { common.options }
 
-    func run() throws {
-        throw ExitCode(Program.run(options) { options throws(Failure) in try run(options) })
-    }
+    /// - Returns: the exit status of the program.
+    func run() -> Int32 { Program.run(options) { options throws(Failure) in try run(options) } }
 }
 
 protocol CommandOptions: ParsableArguments {
     var options: Options { get }
 }
 
-// These repeat each other: ArgumentParser looks through nested groups again and again, which the start of a command would show.
 // `--no-input` is accepted everywhere, and is in the help of the commands that ask.
 
 /// For a command with its own `--json`.
@@ -30,7 +28,7 @@ struct PlainOptions: CommandOptions {
     @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket, completion: .file())
+    @Option(help: OptionHelp.socket, completion: .file)
     var socket: String?
 
     @Flag(help: .hidden)
@@ -47,7 +45,7 @@ struct GeneralOptions: CommandOptions {
     @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket, completion: .file())
+    @Option(help: OptionHelp.socket, completion: .file)
     var socket: String?
 
     @Flag(help: .hidden)
@@ -64,7 +62,7 @@ struct AskingOptions: CommandOptions {
     @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket, completion: .file())
+    @Option(help: OptionHelp.socket, completion: .file)
     var socket: String?
 
     @Flag(help: OptionHelp.noInput)
@@ -84,7 +82,7 @@ struct CommonOptions: CommandOptions {
     @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket, completion: .file())
+    @Option(help: OptionHelp.socket, completion: .file)
     var socket: String?
 
     @Flag(help: .hidden)
@@ -104,7 +102,7 @@ struct AskingCommonOptions: CommandOptions {
     @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket, completion: .file())
+    @Option(help: OptionHelp.socket, completion: .file)
     var socket: String?
 
     @Flag(help: OptionHelp.noInput)
@@ -121,7 +119,7 @@ struct PromptOptions: CommandOptions {
     @Option(help: .hidden, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket, completion: .file())
+    @Option(help: OptionHelp.socket, completion: .file)
     var socket: String?
 
     @Flag(help: .hidden)
@@ -138,7 +136,7 @@ struct FileOptions: CommandOptions {
     @Option(help: .hidden, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: .hidden, completion: .file())
+    @Option(help: .hidden, completion: .file)
     var socket: String?
 
     @Flag(help: .hidden)
@@ -155,7 +153,7 @@ struct AskingFileOptions: CommandOptions {
     @Option(help: .hidden, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: .hidden, completion: .file())
+    @Option(help: .hidden, completion: .file)
     var socket: String?
 
     @Flag(help: OptionHelp.noInput)
@@ -179,7 +177,7 @@ private enum OptionHelp {
     static let noInput: ArgumentHelp = "Never prompt on the terminal."
 }
 
-@Sendable func length(_ text: String) throws -> Duration {
+func length(_ text: String) throws(ValidationError) -> Duration {
     guard let length = Span.parse(text) else {
         throw ValidationError("'\(Visible.line(text))' is not a length of time; write 500ms, 30s, 5m, 2h or 1d.")
     }

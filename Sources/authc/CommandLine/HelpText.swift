@@ -1,13 +1,10 @@
 /// The lines of help.
 ///
-/// ArgumentParser makes the text without wrapping it. Marks surround what may be wrapped: the byte 1 and a byte for the
+/// `CommandHelp` makes the text without wrapping it. Marks surround what may be wrapped: the byte 1 and a byte for the
 /// indent before it, the byte 2 after it. The byte 3 is a space at which a line is broken only if nothing else fits.
 /// `HelpLayout` of the small program wraps the same marked text in the same way.
 enum HelpText {
-    /// Wider than any text.
-    static let unwrapped = 1 << 20
-
-    /// ArgumentParser's indent for the descriptions of options, arguments and commands.
+    /// The indent of the descriptions of options, arguments and commands.
     private static let descriptions = 26
     /// On narrower screens, descriptions are below their labels: few words would fit beside them.
     private static let narrow = 64

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// Checks the words that name a command before its options are parsed.
 enum VerbCheck {
@@ -14,8 +14,9 @@ enum VerbCheck {
             let known = command.configuration.subcommands
             // What follows is its own.
             guard !known.isEmpty, !word.isEmpty, !word.hasPrefix("-") else { return nil }
-            guard let next = known.first(where: { name($0) == word }) else {
-                return problem(path + [word], path, known.map(name) + (path.isEmpty ? [help] : []))
+            guard let next = known.first(where: { $0.configuration.commandName == word }) else {
+                let names = known.map { $0.configuration.commandName }
+                return problem(path + [word], path, names + (path.isEmpty ? [help] : []))
             }
             path.append(word)
             command = next
@@ -25,31 +26,19 @@ enum VerbCheck {
 
     /// The command that the words name, without what follows it.
     static func path(_ words: [String], _ root: any ParsableCommand.Type) -> [String] {
-        var (path, command) = ([String](), root)
+        commands(words, root).dropFirst().map { $0.configuration.commandName }
+    }
+
+    /// The same as types, after the root.
+    static func commands(_ words: [String], _ root: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        var commands = [root]
+        var known = root.configuration.subcommands
         for word in words.drop(while: { $0 == help }) {
-            guard let next = command.configuration.subcommands.first(where: { name($0) == word }) else { break }
-            path.append(word)
-            command = next
+            guard let next = known.first(where: { $0.configuration.commandName == word }) else { break }
+            commands.append(next)
+            known = next.configuration.subcommands
         }
-        return path
-    }
-
-    /// The command whose help is requested with nothing else; `nil` for any other command line. The parser would create the
-    /// same text twice.
-    static func helpRequest(_ words: [String], _ root: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
-        let isFirst = words.first == help
-        guard isFirst || words.last == "--help" || words.last == "-h" else { return nil }
-        var command = root
-        for word in isFirst ? words.dropFirst() : words.dropLast() {
-            guard let next = command.configuration.subcommands.first(where: { name($0) == word }) else { return nil }
-            command = next
-        }
-        return command
-    }
-
-    /// The name of a command, as ArgumentParser makes it.
-    static func name(_ command: any ParsableCommand.Type) -> String {
-        command.configuration.commandName ?? "\(command)".lowercased()
+        return commands
     }
 
     private static let help = "help"

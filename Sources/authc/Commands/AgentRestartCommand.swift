@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 import Glibc
 
 struct AgentCommands: ParsableCommand {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 struct Export: AgentCommand {
@@ -12,7 +12,7 @@ struct Export: AgentCommand {
 
     @OptionGroup var common: AskingCommonOptions
 
-    @Argument(help: "The file to write; - is standard output.", completion: .file())
+    @Argument(help: "The file to write; - is standard output.", completion: .file)
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")
@@ -27,10 +27,10 @@ struct Export: AgentCommand {
     @Option(
         name: [.customShort("R"), .long],
         help: ArgumentHelp("Seal for the recipients in this file, one per line.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var recipientsFile: [String] = []
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard !passphraseStdin || recipient.isEmpty && recipientsFile.isEmpty else {
             throw ValidationError("Use recipients or a passphrase, not both.")
         }
@@ -83,7 +83,7 @@ struct Import: AgentCommand {
 
     @OptionGroup var common: AskingOptions
 
-    @Argument(help: "The file.", completion: .file())
+    @Argument(help: "The file.", completion: .file)
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")
@@ -92,10 +92,10 @@ struct Import: AgentCommand {
     @Option(
         name: [.customShort("i"), .long],
         help: ArgumentHelp("Open the file with this identity of age or SSH private key.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var identity: [String] = []
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard !passphraseStdin || identity.isEmpty else {
             throw ValidationError("Use an identity or a passphrase, not both.")
         }

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct ClientMetadataCommand: AgentCommand {
     static let configuration = CommandConfiguration(

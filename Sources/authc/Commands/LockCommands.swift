@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Lock: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +22,7 @@ struct Lock: AgentCommand {
         completion: .nothing)
     var currentFd: Int32?
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard setPassphrase || !passphraseStdin && currentFd == nil else {
             throw ValidationError("--passphrase-stdin and --current-fd need --set-passphrase.")
         }
@@ -86,7 +86,7 @@ struct Unlock: AgentCommand {
     @Flag(help: "Have polkit check that you are there, instead of a passphrase. The settings must allow it.")
     var presence = false
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard !presence || !passphraseStdin else {
             throw ValidationError("--presence and --passphrase-stdin exclude each other.")
         }

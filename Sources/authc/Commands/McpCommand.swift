@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 struct Mcp: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +41,7 @@ struct Mcp: AgentCommand {
 
 /// For a command that calls the agent in another program.
 struct SocketOption: CommandOptions {
-    @Option(help: "The agent's socket.", completion: .file())
+    @Option(help: "The agent's socket.", completion: .file)
     var socket: String?
 
     @Flag(help: .hidden)

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,7 +73,7 @@ struct Outbox: ParsableCommand {
         @Flag(help: "All entries of the session that is named, otherwise of every session.")
         var all = false
 
-        func validate() throws {
+        func validate() throws(ValidationError) {
             guard (id == nil) == all else { throw ValidationError("Name an entry, or use --all.") }
         }
 

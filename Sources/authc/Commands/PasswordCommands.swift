@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandArguments
 
 struct Password: ParsableCommand {
     static let configuration = CommandConfiguration(

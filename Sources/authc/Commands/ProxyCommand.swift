@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 struct Proxy: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -24,7 +24,7 @@ struct Proxy: AgentCommand {
     @Option(
         help: ArgumentHelp(
             "Read the key of a port from this file. Default: a random key for each start.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var keyFile: String?
 
     @Option(help: ArgumentHelp("The server. Default: that of the session.", valueName: "url"), completion: .origins)

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// The desktop runs this at the end of a sign-in whose redirect has a private scheme.

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Reload: AgentCommand {
     static let configuration = CommandConfiguration(

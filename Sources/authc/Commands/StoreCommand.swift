@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,7 +48,7 @@ struct Store: ParsableCommand {
         @Flag(help: "Read the new passphrase from standard input.")
         var passphraseStdin = false
 
-        @Option(help: ArgumentHelp("Use the key in this file from now on.", valueName: "file"), completion: .file())
+        @Option(help: ArgumentHelp("Use the key in this file from now on.", valueName: "file"), completion: .file)
         var keyFile: String?
 
         @Option(
@@ -56,7 +56,7 @@ struct Store: ParsableCommand {
             completion: .nothing)
         var currentFd: Int32?
 
-        func validate() throws {
+        func validate() throws(ValidationError) {
             let ways = [passphrase, passphraseStdin, keyFile != nil].count(where: { $0 })
             guard ways <= 1 else {
                 throw ValidationError("Use only one of --passphrase, --passphrase-stdin and --key-file.")
@@ -120,7 +120,7 @@ struct Store: ParsableCommand {
         @Option(
             help: ArgumentHelp("secret-service, sealed-file or etcd.", valueName: "store"),
             completion: .list(["secret-service", "sealed-file", "etcd"]),
-            transform: { word in
+            transform: { word throws(ValidationError) in
                 guard let kind = StoreKind(rawValue: word) else {
                     throw ValidationError(NameAdvice.refusal(of: word, ["secret-service", "sealed-file", "etcd"]))
                 }

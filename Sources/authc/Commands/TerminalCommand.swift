@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// What the button of a notification runs (Docs/decisions/notices.md).
@@ -25,7 +25,7 @@ struct TerminalCommand: AgentCommand {
         completion: .nothing)
     var words: [String] = []
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard words.first?.isEmpty == false else {
             throw ValidationError("Write the command after two hyphens, such as authc terminal -- store unlock.")
         }

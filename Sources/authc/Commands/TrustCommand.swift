@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Trust: AgentCommand {
     static let configuration = CommandConfiguration(

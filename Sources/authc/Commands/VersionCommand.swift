@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Version: AgentCommand {
     static let configuration = CommandConfiguration(

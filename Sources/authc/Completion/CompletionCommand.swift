@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Completion: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +20,7 @@ struct Completion: AgentCommand {
     /// The parser's script, changed where values with `$`, `=`, `:` or `~/` would be expanded, cut or not found, where a
     /// space would follow `NAME=`, and where completion in a script would fail.
     static func script(for shell: CompletionShell) -> String {
-        let script = Authc.completionScript(for: shell)
+        let script = CompletionScript.text(for: shell, root: Authc.self)
         if shell == .bash { return script + "\n" + bashAddition }
         guard shell == .zsh else {
             return fishAddition + "\n" + script.replacing("(__authc_tokens -tC)", with: "(__authc_cursor)")
@@ -102,4 +102,4 @@ struct Completion: AgentCommand {
         """#
 }
 
-@Sendable private func completionShell(_ text: String) throws -> CompletionShell { try word(text) }
+private func completionShell(_ text: String) throws(ValidationError) -> CompletionShell { try word(text) }

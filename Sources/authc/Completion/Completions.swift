@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandArguments
 
 // Every option and argument has one of these: a test looks for those that have none.
 extension CompletionKind {

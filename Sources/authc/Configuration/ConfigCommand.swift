@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthConfiguration
 import AuthWire
+import CommandArguments
 
 struct Config: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,7 +14,7 @@ struct Config: ParsableCommand {
     struct FileOption: ParsableArguments {
         @Option(
             help: ArgumentHelp("Use this file, for an agent started with --config.", valueName: "file"),
-            completion: .file())
+            completion: .file)
         var file: String?
     }
 

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandArguments
 
 struct Doctor: AgentCommand {
     static let configuration = CommandConfiguration(

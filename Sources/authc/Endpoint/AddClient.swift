@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthFiles
 import AuthWire
+import CommandArguments
 
 struct AddClient: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -99,4 +99,4 @@ struct AddClient: AgentCommand {
     }
 }
 
-@Sendable private func clientView(_ text: String) throws -> EndpointClient.View { try word(text) }
+private func clientView(_ text: String) throws(ValidationError) -> EndpointClient.View { try word(text) }

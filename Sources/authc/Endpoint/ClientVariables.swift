@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthFiles
 import AuthWire
+import CommandArguments
 
 struct ClientVariables: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -55,4 +55,4 @@ struct ClientVariables: AgentCommand {
     }
 }
 
-@Sendable private func shellWord(_ text: String) throws -> ShellSyntax { try word(text) }
+private func shellWord(_ text: String) throws(ValidationError) -> ShellSyntax { try word(text) }

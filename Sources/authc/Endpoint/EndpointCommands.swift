@@ -1,7 +1,7 @@
-import ArgumentParser
 import AuthClient
 import AuthFiles
 import AuthWire
+import CommandArguments
 
 /// The local HTTP endpoint, which `authd-gateway` serves, and the programs that may use it.
 struct HTTPCommand: ParsableCommand {

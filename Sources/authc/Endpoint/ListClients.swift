@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthFiles
 import AuthWire
+import CommandArguments
 
 struct ListClients: AgentCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// Which token a command passes on.
@@ -74,7 +74,7 @@ struct Exec: AgentCommand {
         completion: .programs)
     var command: [String] = []
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard command.first?.isEmpty == false else {
             throw ValidationError("Write the command after two hyphens, such as authc exec -- CMD.")
         }
@@ -167,25 +167,25 @@ enum ShellSyntax: String, CaseIterable {
     private func quoted(_ value: String, _ quote: String) -> String { "'\(value.replacing("'", with: quote))'" }
 }
 
-@Sendable private func variableList(_ text: String) throws -> [TokenVariable] {
+private func variableList(_ text: String) throws(ValidationError) -> [TokenVariable] {
     do throws(TokenVariable.Mistake) { return try TokenVariable.list(text) } catch { throw ValidationError(error.text) }
 }
 
-@Sendable private func variableName(_ text: String) throws -> String {
+private func variableName(_ text: String) throws(ValidationError) -> String {
     do throws(TokenVariable.Mistake) { return try TokenVariable.variable(text) } catch {
         throw ValidationError(error.text)
     }
 }
 
-@Sendable private func renewalAction(_ text: String) throws -> RenewalAction {
+private func renewalAction(_ text: String) throws(ValidationError) -> RenewalAction {
     try word(text)
 }
 
-@Sendable private func shellSyntax(_ text: String) throws -> ShellSyntax {
+private func shellSyntax(_ text: String) throws(ValidationError) -> ShellSyntax {
     try word(text)
 }
 
-func word<Word: CaseIterable & RawRepresentable<String>>(_ text: String) throws -> Word {
+func word<Word: CaseIterable & RawRepresentable<String>>(_ text: String) throws(ValidationError) -> Word {
     guard let word = Word(rawValue: text) else {
         throw ValidationError(NameAdvice.refusal(of: text, Word.self))
     }

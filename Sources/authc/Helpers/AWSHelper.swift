@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// AWS's protocol of a `credential_process`, version 1.
 struct AWSHelper: AgentCommand {

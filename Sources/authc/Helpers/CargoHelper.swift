@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// A credential provider of cargo (The Cargo Book, Credential Provider Protocol). cargo calls a separate program: see

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// The protocol of docker-credential-helpers, which podman, skopeo and buildah use too. They call a program

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// git's credential helper (git-credential(1), gitcredentials(7)).

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandArguments
 
 /// Answers another program's requests for credentials in that program's own protocol.
 struct Helper: ParsableCommand {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// Configures a program to call a helper, and prints what it changed.
 struct InstallHelper: AgentCommand {
@@ -80,4 +80,4 @@ enum HelpedProgram: String, CaseIterable {
     case git, docker, cargo, pip, terraform
 }
 
-@Sendable private func programWord(_ text: String) throws -> HelpedProgram { try word(text) }
+private func programWord(_ text: String) throws(ValidationError) -> HelpedProgram { try word(text) }

@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 /// client-go's credential plugin (client.authentication.k8s.io).
 struct KubernetesHelper: AgentCommand {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// The command line of `keyring` (PyPI), as far as pip and uv call it: see ``PipConfiguration``.
 struct PipHelper: AgentCommand {
@@ -68,6 +68,6 @@ enum KeyringForm: String, CaseIterable {
     case plain, json
 }
 
-@Sendable private func modeWord(_ text: String) throws -> KeyringMode { try word(text) }
+private func modeWord(_ text: String) throws(ValidationError) -> KeyringMode { try word(text) }
 
-@Sendable private func formWord(_ text: String) throws -> KeyringForm { try word(text) }
+private func formWord(_ text: String) throws(ValidationError) -> KeyringForm { try word(text) }

@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 /// A certificate for ssh from a certificate authority that accepts the session's token.
 struct SSHCertificateHelper: AgentCommand {
@@ -14,7 +14,7 @@ struct SSHCertificateHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The private key. Only KEY.pub is read.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The private key. Only KEY.pub is read.", valueName: "file"), completion: .file)
     var key: String
 
     @Option(help: ArgumentHelp("The endpoint's argument for the public key.", valueName: "name"), completion: .nothing)

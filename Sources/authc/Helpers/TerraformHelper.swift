@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// The protocol of Terraform's and OpenTofu's credentials helpers ("Credentials Helpers" in their documentation). They call a
 /// program `terraform-credentials-NAME`: see ``TerraformConfiguration``.

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// curl's configuration on stdin (curl(1), -K): a token in curl's arguments would be visible to every program.
 struct CurlHelper: AgentCommand {
@@ -88,4 +88,4 @@ enum SASLMechanism: String, CaseIterable {
     }
 }
 
-@Sendable private func mechanismWord(_ text: String) throws -> SASLMechanism { try word(text) }
+private func mechanismWord(_ text: String) throws(ValidationError) -> SASLMechanism { try word(text) }

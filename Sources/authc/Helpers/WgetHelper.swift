@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// wget's configuration (wget(1), WGETRC) in a file without a name: wget accepts no pipe, and a token in its arguments would be

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 extension Policy {
     struct Apply: AgentCommand {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Policy: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,7 +29,7 @@ struct Policy: ParsableCommand {
 
         @OptionGroup var common: GeneralOptions
 
-        @Argument(help: "A file with rules; - is standard input.", completion: .file())
+        @Argument(help: "A file with rules; - is standard input.", completion: .file)
         var file: String?
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 extension Policy {
     struct Test: AgentCommand {
@@ -13,7 +13,7 @@ extension Policy {
 
         @OptionGroup var common: CommonOptions
 
-        @Option(help: ArgumentHelp("The path of the program.", valueName: "path"), completion: .file())
+        @Option(help: ArgumentHelp("The path of the program.", valueName: "path"), completion: .file)
         var asExecutable: String?
 
         @Option(help: ArgumentHelp("The program's systemd unit.", valueName: "unit"), completion: .nothing)
@@ -57,7 +57,7 @@ extension Policy {
             help: "The method, such as token.get.", completion: .live { _ in AgentMethods.all.map { $0.name } })
         var method: String?
 
-        func validate() throws {
+        func validate() throws(ValidationError) {
             guard method != nil else { throw ValidationError("Name a method, such as token.get.") }
         }
 
@@ -116,9 +116,9 @@ extension Policy {
 
 private let sandboxes = ["none", "process-namespace", "user-namespace", "flatpak", "snap"]
 
-@Sendable private func sandboxWord(_ text: String) throws -> String { try word(text, of: sandboxes) }
+private func sandboxWord(_ text: String) throws(ValidationError) -> String { try word(text, of: sandboxes) }
 
-private func word(_ text: String, of known: [String]) throws -> String {
+private func word(_ text: String, of known: [String]) throws(ValidationError) -> String {
     guard known.contains(text) else { throw ValidationError(NameAdvice.refusal(of: text, known)) }
     return text
 }

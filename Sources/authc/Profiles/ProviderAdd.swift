@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 import Glibc
 
 struct ProviderAdd: AgentCommand {
@@ -55,13 +55,13 @@ struct ProviderAdd: AgentCommand {
 
     @Option(
         name: [.short, .long], help: ArgumentHelp("Write to this file; - is stdout.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var output: String?
 
     @Flag(help: "Replace an existing file.")
     var force = false
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard list != (provider != nil) else {
             throw ValidationError("Name a provider or an issuer, or use --list.")
         }

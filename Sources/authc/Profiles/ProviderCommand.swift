@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -69,7 +69,7 @@ struct Provider: ParsableCommand {
             completion: .nothing)
         var against: String?
 
-        @Argument(help: "The profile's file; - is stdin.", completion: .file())
+        @Argument(help: "The profile's file; - is stdin.", completion: .file)
         var file: String
 
         /// Sends the file's text to the agent, which reads profiles.

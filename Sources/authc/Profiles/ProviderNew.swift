@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct ProviderNew: AgentCommand {
     /// The document of a large API has megabytes.
@@ -55,12 +55,12 @@ struct ProviderNew: AgentCommand {
         name: [.customLong("openapi")],
         help: ArgumentHelp(
             "An OpenAPI 3 or Swagger 2 document (JSON or YAML) that describes the API.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var openAPI: String?
 
     @Option(
         name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -1,7 +1,7 @@
-import ArgumentParser
 import AuthClient
 import AuthConfiguration
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// What a shell evaluates at its start, so that its prompt shows the sessions without starting a process.
@@ -42,7 +42,7 @@ enum PromptShell: String, CaseIterable {
     case bash, zsh, fish
 }
 
-@Sendable private func promptShell(_ text: String) throws -> PromptShell { try word(text) }
+private func promptShell(_ text: String) throws(ValidationError) -> PromptShell { try word(text) }
 
 /// The table `[prompt]` of the settings. The agent does not use it.
 struct PromptSettings {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// How sessions are printed, beside ``GeneralOptions``.
 struct FormatOptions: ParsableArguments {

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 import Glibc
 
 struct Token: AgentCommand {
@@ -13,7 +13,7 @@ struct Token: AgentCommand {
     @Flag(help: "Read a token from stdin that got a 401, and print nothing. If it is the current one, it is renewed.")
     var reject = false
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard reject, choice.minValid != nil || !choice.scope.isEmpty || choice.audience != nil else { return }
         throw ValidationError("--reject reads the token from stdin: remove --min-valid, --scope and --audience.")
     }
@@ -81,4 +81,4 @@ struct WatchCommand: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus { try Watch.run(options) }
 }
 
-@Sendable private func goal(_ text: String) throws -> WaitGoal { try word(text) }
+private func goal(_ text: String) throws(ValidationError) -> WaitGoal { try word(text) }

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Approve: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +20,7 @@ struct Approve: AgentCommand {
 
     private static let mostMinutes = 30 * 24 * 60
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         if let minutes, !(1...Self.mostMinutes).contains(minutes) {
             throw ValidationError("--minutes: expected 1 to \(Self.mostMinutes).")
         }

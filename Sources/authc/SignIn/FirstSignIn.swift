@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 import Glibc
 
 /// `authc login` without a provider: offers what there is to sign in to, and makes the profile that it needs.
@@ -218,9 +218,9 @@ struct FirstSignIn {
     }
 
     private func parsed<Command: AgentCommand>(_: Command.Type, _ words: [String]) throws(Failure) -> Command {
-        let command: Command?
-        do { command = try Command.parse(words) as Command } catch { command = nil }
-        guard let command else { throw .internalError("cannot run \(VerbCheck.name(Command.self))") }
+        guard case .command(let command as Command)? = try? CommandParser.parse(words, root: Command.self) else {
+            throw .internalError("cannot run \(Command.configuration.commandName)")
+        }
         return command
     }
 

@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthClient
 import AuthWire
+import CommandArguments
 
 struct Logout: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +17,7 @@ struct Logout: AgentCommand {
     @Flag(help: "With --all: do not ask.")
     var yes = false
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard !all || common.session == nil else { throw ValidationError("Use --session or --all, not both.") }
         guard all || !yes else { throw ValidationError("--yes belongs to --all.") }
     }

@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 /// Gives fields without a terminal.
 struct FieldOptions: ParsableArguments {
@@ -43,7 +43,7 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Replace the account of the session without asking.")
     var replaceAccount = false
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         // For example, a variable of a script that is not set.
         guard provider != "" else { throw ValidationError("The provider's name is empty.") }
     }
@@ -110,7 +110,7 @@ struct LoginCommand: AgentCommand {
         help: "With a URL: use the sign-in of another session at the same server, if the server allows it.")
     var share = true
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard clientID == nil || signIn.provider.map(SignInRequestOptions.isURL) == true else {
             throw ValidationError("--client-id is for a sign-in to a URL; a profile names its client.")
         }
@@ -203,7 +203,7 @@ struct Register: AgentCommand {
     @Option(help: "A registration method of the provider.", completion: .methods)
     var method = "register"
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard signIn.provider != nil else {
             throw ValidationError("Name a provider; `authc provider list` shows all.")
         }

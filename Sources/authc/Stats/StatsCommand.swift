@@ -1,5 +1,5 @@
-import ArgumentParser
 import AuthWire
+import CommandArguments
 
 struct Stats: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +15,7 @@ struct Stats: AgentCommand {
 
     @Option(
         help: ArgumentHelp("Write the metrics to this file, which is replaced at once.", valueName: "file"),
-        completion: .file())
+        completion: .file)
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -54,6 +54,6 @@ private func known<Value>(_ value: () throws(Failure) -> Value) throws(Failure) 
     }
 }
 
-@Sendable private func format(_ text: String) throws -> MetricsText.Format {
+private func format(_ text: String) throws(ValidationError) -> MetricsText.Format {
     try word(text)
 }

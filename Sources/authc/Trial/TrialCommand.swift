@@ -1,6 +1,6 @@
-import ArgumentParser
 import AuthWire
 import CLinux
+import CommandArguments
 import Glibc
 
 struct TrialCommand: AgentCommand {
@@ -22,7 +22,7 @@ struct TrialCommand: AgentCommand {
     @Argument(parsing: .postTerminator, help: .hidden, completion: .nothing)
     var program: [String] = []
 
-    func validate() throws {
+    func validate() throws(ValidationError) {
         guard (endWith == nil) == program.isEmpty else { throw ValidationError("`authc try` takes no arguments.") }
     }
 

@@ -177,7 +177,7 @@ struct ProviderAddTests {
             let text = try String(contentsOfFile: scene.profilePath("work"), encoding: .utf8)
             #expect(text.contains("name = \"work\"\n"))
             #expect(text.contains("issuer = \"https://id.example.org:8443/realms/main\"\n"), "\(text)")
-            let completion = try await scene.authc(["--generate-completion-script", "bash"])
+            let completion = try await scene.authc(["completion", "bash"])
             #expect(completion.out.contains("atlassian") && completion.out.contains("spotify"))
         }
     }
