@@ -76,11 +76,10 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 /// For the code that a client waits for; `make build` compiles everything else for size (Docs/decisions/size.md).
 let fast: SwiftSetting = .unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))
 
-/// For what a small program links: by default, every file imports the module with regular expressions, whose first use
-/// adds 1.2 MB to a static program.
-let withoutStringProcessing: SwiftSetting = .unsafeFlags([
-    "-Xfrontend", "-disable-implicit-string-processing-module-import",
-])
+/// For what authc-full links: no import of the module for regular expressions, which every file has otherwise. Its first
+/// use adds 1.2 MB to a static program (Docs/decisions/size.md).
+let small: [SwiftSetting] =
+    strict + [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
 
 /// `make sanitize` sets SANITIZE to `address` or `thread` (see the end of this file).
 let sanitizer = Context.environment["SANITIZE"].flatMap { $0.isEmpty ? nil : $0 }
@@ -170,7 +169,7 @@ func suite(_ name: String, _ needs: [String], exclude: [String] = []) -> Target 
 
 package.targets += [
     // The protocol between clients and the agent. Standard library and libc only.
-    target("AuthWire"),
+    target("AuthWire", settings: small),
     // Values and ports, no I/O.
     target("AuthModel", ["AuthWire", "Crypto"]),
     // Decides: events in, actions out.
@@ -187,22 +186,22 @@ package.targets += [
     // Waiting: a value, a state with listeners, a thread for work that blocks.
     target("AuthConcurrency"),
     // Files and folders that only their owner can read.
-    target("AuthFiles", ["AuthWire"]),
+    target("AuthFiles", ["AuthWire"], settings: small),
     // Other programs as children of this process.
-    target("AuthProcesses", ["AuthFiles", "CLinux"]),
+    target("AuthProcesses", ["AuthFiles", "CLinux"], settings: small),
     // Sockets of this machine that only their owner can use, and who is at the other end.
     target("AuthSockets", ["AuthFiles", "AuthWire", "CLinux", "NIOCore"]),
     // Reads command lines, and prints help and completion scripts (Docs/decisions/command-line.md).
-    target("CommandArguments", settings: strict + [withoutStringProcessing]),
+    target("CommandArguments", settings: small),
     // The text of authd.toml: the syntax of TOML with its places, the names of settings, and changes that keep the rest.
-    target("AuthConfiguration", ["AuthWire"]),
+    target("AuthConfiguration", ["AuthWire"], settings: small),
 ]
 
 // MARK: Clients
 
 package.targets += [
     // What a program links to speak to the agent. Standard library and libc only.
-    target("AuthClient", ["AuthWire"]),
+    target("AuthClient", ["AuthWire"], settings: small),
 
     // libauthclient: the same for programs in C and other languages (Docs/decisions/c-library.md).
     .systemLibrary(name: "CAuthClient"),
@@ -242,7 +241,7 @@ package.targets += [
             "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
             "CommandArguments",
         ],
-        resources: [.embedInCode("Settings"), .embedInCode("Starters")],
+        resources: [.embedInCode("Settings"), .embedInCode("Starters")], settings: small,
         linker: positionIndependent + [
             .unsafeFlags(["-static-executable"]),
             compact, resolvedAtStart,

@@ -38,7 +38,7 @@ extension TOMLText {
         case .text(let text): .string(text)
         case .bare("true"): true
         case .bare("false"): false
-        case .bare(let text): number(text.replacing("_", with: "")) ?? .string(text)
+        case .bare(let text): number(text.filter { $0 != "_" }) ?? .string(text)
         }
     }
 

@@ -3,7 +3,8 @@ package enum ShellWord {
     /// The word as a POSIX shell reads it back, in quotes if it needs them.
     package static func quoted(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
-        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+        guard !isPlain else { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
     /// No shell gives these a meaning inside of a word.
