@@ -23,8 +23,9 @@ enum InstalledTexts {
     }
 
     private static var content: String {
-        let scripts = CompletionShell.allCases.map {
-            (line: "\(Completion.configuration.commandName) \($0.rawValue)", text: Completion.script(for: $0))
+        let scripts = CompletionShell.allCases.map { shell in
+            let line = "\(Completion.configuration.commandName) \(shell.rawValue)"
+            return (line: line, text: CompletionScript.text(for: shell, root: Authc.self))
         }
         var (index, texts) = ("", "")
         for (line, text) in help(of: [Authc.self]) + scripts {

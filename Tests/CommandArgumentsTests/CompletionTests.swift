@@ -42,6 +42,7 @@ struct CompletionTests {
         #expect(script.contains("    repeating_options=(-t --label)\n"))
         #expect(script.contains("    '--currency')\n        __ship_add_completions -W 'EUR'$'\\n''USD'\n"))
         #expect(script.contains("    '-t'|'--label')\n        __ship_add_completions -f\n"))
+        #expect(script.hasSuffix("\ncomplete -o filenames -F _ship_and_values ship"))
         #expect(script.contains("(__ship_custom_complete ---completion send -- positional@0 \"${COMP_CWORD}\""))
     }
 

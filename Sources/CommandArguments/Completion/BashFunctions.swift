@@ -136,11 +136,16 @@ enum BashFunctions {
             fi
         }
 
+        # `compgen -W` expands words as a command line does, so it gets the name of a variable. bash inserts $ and ` \#
+        without
+        # a backslash unless the word is a file: such words are left out.
         \#(prefix)_add_completions() {
-            local completion
+            local completion words=$2
+            local -a source=("$@")
+            if [[ $1 == -W ]]; then source=(-W '$words'); fi
             while IFS='' read -r completion; do
-                COMPREPLY+=("${completion}")
-            done < <(IFS=$'\n' compgen "${@}" -- "${cur}")
+                if [[ $1 != -W || $completion != *[\$\`]* ]]; then COMPREPLY+=("$completion"); fi
+            done < <(IFS=$'\n' compgen "${source[@]}" -- "$cur")
         }
 
         \#(prefix)_custom_complete() {
@@ -153,6 +158,45 @@ enum BashFunctions {
             "${COMP_WORDS[0]}" "${@}" "${words[@]}"
         }
 
+
+        """#
+    }
+
+    /// The function that bash calls, around that of the program.
+    /// - Parameter function: the name of the program's function.
+    static func start(function: String) -> String {
+        #"""
+        # bash divides words at =, : and @, even inside values. The parser gets whole words.
+        \#(function)_and_values() {
+            local -a words=()
+            local -i index cursor=0
+            local rest=$COMP_LINE word
+            for ((index = 0; index < ${#COMP_WORDS[@]}; index++)); do
+                word=${COMP_WORDS[index]}
+                if ((index > 0)) && [[ -n $word && $rest != [[:space:]]* ]]; then
+                    words[${#words[@]} - 1]+=$word
+                else
+                    words+=("$word")
+                fi
+                rest=${rest#"${rest%%[![:space:]]*}"}
+                rest=${rest#"$word"}
+                if ((index == COMP_CWORD)); then cursor=${#words[@]}-1; fi
+            done
+            # What is before the part that bash replaces.
+            local before=${COMP_LINE:0:COMP_POINT}
+            before=${before##*[[:space:]]}
+            if [[ $before == *"$2" ]]; then before=${before%"$2"}; else before=''; fi
+            before=${before//[\"\']/}
+            COMP_WORDS=("${words[@]}") COMP_CWORD=$cursor
+            \#(function) "$1" "$before$2" "${words[cursor - 1]}"
+            # \#(function) leaves a trap, which would reset the shell's options after each file that is sourced.
+            trap - RETURN
+            # As it is: bash would quote the = of a file name.
+            if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} =~ ^[[:alnum:]_.-]+=$ ]]; then
+                compopt -o nospace +o filenames
+            fi
+            COMPREPLY=("${COMPREPLY[@]#"$before"}")
+        }
 
         """#
     }

@@ -2,7 +2,8 @@
 enum BashScript {
     static func text(_ root: ScriptCommand) -> String {
         BashFunctions.text(prefix: root.prefix) + functions(root)
-            + "complete -o filenames -F \(root.function) \(root.name)"
+            + BashFunctions.start(function: root.function)
+            + "complete -o filenames -F \(root.function)_and_values \(root.name)"
     }
 
     /// The function of a command, and those of the commands below it.

@@ -3,6 +3,14 @@ enum FishFunctions {
     /// - Parameter commandCases: reads the options of each command.
     static func text(prefix: String, commandCases: String) -> String {
         #"""
+        # The position of the cursor in the word. Without a cursor, in a script that runs `complete -C`, it is the end.
+        function \#(prefix)_cursor
+            if status is-interactive
+                \#(prefix)_tokens -tC
+            else
+                string length -- "$(commandline -ct)"
+            end
+        end
         function \#(prefix)_should_offer_completions_for_flags_or_options -a expected_commands
             set -l non_repeating_flags_or_options $argv[2..]
             set -l non_repeating_flags_or_options_absent 0

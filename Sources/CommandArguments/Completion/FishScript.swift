@@ -75,7 +75,7 @@ enum FishScript {
             let request = command.request(for: argument)
             return [
                 "-\(needed)fka '(\(command.prefix)_custom_completion \(request) "
-                    + "(count (\(command.prefix)_tokens -pc)) (\(command.prefix)_tokens -tC))'"
+                    + "(count (\(command.prefix)_tokens -pc)) (\(command.prefix)_cursor))'"
             ]
         }
     }

@@ -1,7 +1,8 @@
 /// A command as the generators of completion scripts see it, with those below it.
 ///
-/// The shell functions in the scripts are those that swift-argument-parser prints (Apache License 2.0 with Runtime
-/// Library Exception): they have been tried in many versions of the shells.
+/// Most of the shell functions in the scripts are those that swift-argument-parser prints (Apache License 2.0 with
+/// Runtime Library Exception): they have been tried in many versions of the shells. The rest is for values with `$`,
+/// `=`, `:` or `~/`, which would be expanded, cut or not found, and for completion in a script.
 struct ScriptCommand {
     let path: [String]
     let abstract: String

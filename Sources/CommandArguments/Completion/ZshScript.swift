@@ -1,4 +1,7 @@
 /// The completion script for zsh.
+///
+/// No space follows a value such as `NAME=`. `_describe` shows what follows a colon as a description, so colons get a
+/// backslash. `~/` stays as it was typed: it would be inserted quoted.
 enum ZshScript {
     static func text(_ root: ScriptCommand) -> String {
         let prefix = root.prefix
@@ -6,8 +9,10 @@ enum ZshScript {
             #compdef \#(root.name)
 
             \#(prefix)_complete() {
-                local -ar non_empty_completions=("${@:#(|:*)}")
+                local -ar non_empty_completions=("${@:#(|:*|*=)}")
                 local -ar empty_completions=("${(M)@:#(|:*)}")
+                local -ar valued_completions=("${(M)@:#*=}")
+                if (( $#valued_completions )); then _describe -V '' valued_completions -S ''; fi
                 _describe -V '' non_empty_completions -- empty_completions -P $'\'\''
             }
 
@@ -15,7 +20,12 @@ enum ZshScript {
                 local -a completions
                 completions=("${(@f)"$("${command_name}" "${@}" "${command_line[@]}")"}")
                 if [[ "${#completions[@]}" -gt 1 ]]; then
-                    \#(prefix)_complete "${completions[@]:0:-1}"
+                    completions=("${completions[@]:0:-1}")
+                    if compset -P '\~/'; then
+                        completions=("${(M@)completions:#\~/*}")
+                        completions=("${completions[@]#\~/}")
+                    fi
+                    \#(prefix)_complete "${completions[@]//:/\\:}"
                 fi
             }
 

@@ -1,8 +1,8 @@
 import AuthWire
 import CommandArguments
 
-/// What a shell offers for each value of each command, for the tests: a line has a command, a tab, the name of an option
-/// or an argument, a tab, and the words of a list, `files`, or `asked` if the shell asks this program.
+/// What a shell offers for each value of each command, for the tests. A line has a command, the name of an option or an
+/// argument, and the words of a list, `files`, or `asked` if the shell asks this program, with tabs between them.
 enum CompletionList {
     /// The command line that prints it. The parser accepts no such word.
     static let request = "---values"
