@@ -2,12 +2,12 @@
 ///
 /// Every argument says how it is completed.
 @propertyWrapper
-package struct Argument<Value>: PropertyWrapper {
+package struct Argument<Value>: ArgumentWrapper {
     private let storage: ArgumentProperty<Value>
 
     package var wrappedValue: Value { storage.value }
 
-    var property: any SettableProperty { storage }
+    var declared: DeclaredArguments { .property(storage) }
 
     /// A line must have it.
     package init(help: ArgumentHelp, completion: CompletionKind) where Value: LosslessStringConvertible {

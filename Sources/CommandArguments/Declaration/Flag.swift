@@ -1,11 +1,11 @@
 /// An option without a value.
 @propertyWrapper
-package struct Flag<Value>: PropertyWrapper {
+package struct Flag<Value>: ArgumentWrapper {
     private let storage: ArgumentProperty<Value>
 
     package var wrappedValue: Value { storage.value }
 
-    var property: any SettableProperty { storage }
+    var declared: DeclaredArguments { .property(storage) }
 
     /// Off, unless the line has it.
     package init(wrappedValue: Bool, name: NameSpecification = .long, help: ArgumentHelp) where Value == Bool {

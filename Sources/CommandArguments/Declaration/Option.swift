@@ -2,12 +2,12 @@
 ///
 /// Every option says how its value is completed.
 @propertyWrapper
-package struct Option<Value>: PropertyWrapper {
+package struct Option<Value>: ArgumentWrapper {
     private let storage: ArgumentProperty<Value>
 
     package var wrappedValue: Value { storage.value }
 
-    var property: any SettableProperty { storage }
+    var declared: DeclaredArguments { .property(storage) }
 
     /// With a default.
     package init(

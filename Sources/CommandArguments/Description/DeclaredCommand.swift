@@ -18,18 +18,20 @@ struct DeclaredCommand {
 
     private mutating func add(_ value: any ParsableArguments, isHidden: Bool) {
         for child in Mirror(reflecting: value).children {
-            if let wrapper = child.value as? any PropertyWrapper {
+            switch (child.value as? any ArgumentWrapper)?.declared {
+            case .property(let property)?:
                 // The stored property of a wrapper begins with an underscore.
                 let name = String((child.label ?? "").drop { $0 == "_" })
-                for var argument in wrapper.property.descriptions(of: name, number: count) {
+                for var argument in property.descriptions(of: name, number: count) {
                     if isHidden { argument.isHidden = true }
                     arguments.append(argument)
                 }
-                members.append(.property(wrapper.property))
+                members.append(.property(property))
                 count += 1
-            } else if let group = child.value as? any GroupWrapper {
-                add(group.members, isHidden: isHidden || group.isHidden)
-                members.append(.endOfGroup(group.members))
+            case .group(let group, let isGroupHidden)?:
+                add(group, isHidden: isHidden || isGroupHidden)
+                members.append(.endOfGroup(group))
+            case nil: continue
             }
         }
     }

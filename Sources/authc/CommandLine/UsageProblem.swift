@@ -58,15 +58,14 @@ struct UsageProblem {
         return command(words[..<place] + ["-s", name] + words[(place + 1)...])
     }
 
-    /// - Returns: `nil` if the parser would refuse it too, or if it is not the whole command line.
+    /// - Returns: `nil` if it would only print the version, if the parser would refuse it too, or if it is not the whole
+    ///   command line.
     private func command(_ words: [String]) -> String? {
         guard TypedCommand.isWhole else { return nil }
-        do throws(UsageError) {
-            _ = try CommandParser.parse(GlobalOptions.afterVerb(words), root: Authc.self)
-        } catch {
-            return nil
+        switch try? CommandParser.parse(GlobalOptions.afterVerb(words), root: Authc.self) {
+        case .command, .help: return "`\(CommandText.authc(words))`"
+        default: return nil
         }
-        return "`\(CommandText.authc(words))`"
     }
 
     /// The long names of the command's options, without their hyphens.
