@@ -77,7 +77,8 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 let fast: SwiftSetting = .unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))
 
 /// For what authc-full links: no import of the module for regular expressions, which every file has otherwise. Its first
-/// use adds 1.2 MB to a static program (Docs/decisions/size.md).
+/// use adds 1.2 MB to a static program (Docs/decisions/size.md). Not for AuthClient and AuthWire: SwiftPM refuses
+/// libraries with such settings in other packages.
 let small: [SwiftSetting] =
     strict + [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
 
@@ -169,7 +170,7 @@ func suite(_ name: String, _ needs: [String], exclude: [String] = []) -> Target 
 
 package.targets += [
     // The protocol between clients and the agent. Standard library and libc only.
-    target("AuthWire", settings: small),
+    target("AuthWire"),
     // Values and ports, no I/O.
     target("AuthModel", ["AuthWire", "Crypto"]),
     // Decides: events in, actions out.
@@ -201,7 +202,7 @@ package.targets += [
 
 package.targets += [
     // What a program links to speak to the agent. Standard library and libc only.
-    target("AuthClient", ["AuthWire"], settings: small),
+    target("AuthClient", ["AuthWire"]),
 
     // libauthclient: the same for programs in C and other languages (Docs/decisions/c-library.md).
     .systemLibrary(name: "CAuthClient"),
