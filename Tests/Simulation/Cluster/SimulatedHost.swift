@@ -89,7 +89,7 @@ final class SimulatedHost {
 
     var isActive: Bool { published?.status.state == .active }
 
-    /// Of two at the same time, that of the session is first.
+    /// That of the session is first if both are at the same time.
     var nextAlarm: (at: Duration, isLease: Bool)? {
         let (session, lease) = (wakeUp.map { max($0, pausedUntil) }, leaseWakeUp.map { max($0, pausedUntil) })
         if let lease, session.map({ lease < $0 }) ?? true { return (lease, true) }
