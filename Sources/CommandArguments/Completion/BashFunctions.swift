@@ -162,7 +162,7 @@ enum BashFunctions {
         """#
     }
 
-    /// The function that bash calls, around that of the program.
+    /// The function that bash calls, which calls that of the program.
     /// - Parameter function: the name of the program's function.
     static func start(function: String) -> String {
         #"""

@@ -1,6 +1,7 @@
-/// The functions of a script for fish that are the same for every command, but for the list of all commands.
+/// The functions of a script for fish that are the same for every command, except for the list of all
+/// commands.
 enum FishFunctions {
-    /// - Parameter commandCases: reads the options of each command.
+    /// - Parameter commandCases: a case for each command, which reads its options.
     static func text(prefix: String, commandCases: String) -> String {
         #"""
         # The position of the cursor in the word. Without a cursor, in a script that runs `complete -C`, it is the end.

@@ -1,16 +1,16 @@
-/// A command as the generators of completion scripts see it, with those below it.
+/// A command as the generators of completion scripts see it, with its subcommands.
 ///
 /// Most of the shell functions in the scripts are those that swift-argument-parser prints (Apache License 2.0 with
-/// Runtime Library Exception): they have been tried in many versions of the shells. The rest is for values with `$`,
-/// `=`, `:` or `~/`, which would be expanded, cut or not found, and for completion in a script.
+/// Runtime Library Exception): they work in many versions of the shells. The rest is for values with `$`, `=`, `:` or
+/// `~/`, which would otherwise be expanded, cut or not found, and for completion in a script.
 struct ScriptCommand {
     let path: [String]
     let abstract: String
-    /// Hidden ones, too.
+    /// Including hidden ones.
     let arguments: [ArgumentDescription]
     let subcommands: [ScriptCommand]
 
-    /// All commands of a program that are not hidden, and the one for help.
+    /// All commands of a program that are not hidden, and `help`.
     init(root: any ParsableCommand.Type) { self.init([root], extra: [HelpCommand.self]) }
 
     private init(_ path: [any ParsableCommand.Type], extra: [any ParsableCommand.Type] = []) {
@@ -32,7 +32,7 @@ struct ScriptCommand {
 
     var positionals: [ArgumentDescription] { arguments.filter(\.isPositional) }
 
-    /// The words with which the script asks the program for the values of an argument.
+    /// The words with which a script asks the program for the values of an argument.
     func request(for argument: ArgumentDescription) -> String {
         let command = path.dropFirst().map { $0 + " " }.joined()
         let place = positionals.firstIndex { $0.number == argument.number } ?? 0
@@ -41,7 +41,7 @@ struct ScriptCommand {
     }
 }
 
-/// The variables with which the scripts say which shell asks.
+/// The variables that tell the program which shell asks.
 enum ScriptVariables {
     static let shell = "SAP_SHELL"
     static let version = "SAP_SHELL_VERSION"
@@ -58,21 +58,21 @@ package enum CompletionScript {
         }
     }
 
-    /// The variable that says for which shell values are completed.
+    /// The variable with the name of the shell that asks for values.
     package static var shellVariable: String { ScriptVariables.shell }
 }
 
 // MARK: Text
 
 extension String {
-    /// With a backslash, or what else `escape` gives, in place of each character.
+    /// With the characters that `escapes` contains replaced.
     func escaped(_ escapes: [Character: String]) -> String {
         reduce(into: "") { result, character in
             if let escape = escapes[character] { result += escape } else { result.append(character) }
         }
     }
 
-    /// For a place between single quotes in bash and zsh.
+    /// For use between single quotes in bash and zsh.
     var quotedInside: String { escaped(["'": #"'\''"#]) }
 
     /// With spaces before each line that is not empty.

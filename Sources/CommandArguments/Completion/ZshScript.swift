@@ -1,7 +1,7 @@
 /// The completion script for zsh.
 ///
 /// No space follows a value such as `NAME=`. `_describe` shows what follows a colon as a description, so colons get a
-/// backslash. `~/` stays as it was typed: it would be inserted quoted.
+/// backslash. `~/` stays as it was typed: it would otherwise be inserted quoted.
 enum ZshScript {
     static func text(_ root: ScriptCommand) -> String {
         let prefix = root.prefix
@@ -104,7 +104,7 @@ enum ZshScript {
         return "'\(start):\(escaped(argument.valueName)):\(action(argument, command))'"
     }
 
-    /// What offers the values.
+    /// The part that offers the values.
     private static func action(_ argument: ArgumentDescription, _ command: ScriptCommand) -> String {
         switch argument.completion {
         case nil: ""
@@ -148,7 +148,7 @@ enum ZshScript {
             """#
     }
 
-    /// For a place between single quotes where brackets and colons have a meaning.
+    /// For use between single quotes where brackets and colons have a meaning.
     private static func escaped(_ text: String) -> String {
         text.escaped(["\\": #"\\"#, ":": #"\:"#, "[": #"\["#, "]": #"\]"#]).quotedInside
     }

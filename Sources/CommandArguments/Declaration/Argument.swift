@@ -9,7 +9,7 @@ package struct Argument<Value>: ArgumentWrapper {
 
     var declared: DeclaredArguments { .property(storage) }
 
-    /// A line must have it.
+    /// Required.
     package init(help: ArgumentHelp, completion: CompletionKind) where Value: LosslessStringConvertible {
         let declaration = ArgumentDeclaration(form: .positional, help: help, completion: completion)
         storage = ArgumentProperty(declaration, default: nil, conversion())
@@ -22,7 +22,7 @@ package struct Argument<Value>: ArgumentWrapper {
         storage = ArgumentProperty(optional: declaration, conversion())
     }
 
-    /// A line must have one, and can have more.
+    /// One value or more.
     package init<Element: LosslessStringConvertible>(
         help: ArgumentHelp, completion: CompletionKind
     ) where Value == [Element] {
@@ -30,7 +30,7 @@ package struct Argument<Value>: ArgumentWrapper {
         storage = ArgumentProperty(repeating: declaration, default: nil, conversion())
     }
 
-    /// Any number.
+    /// Any number of values.
     package init<Element: LosslessStringConvertible>(
         wrappedValue: [Element], parsing: ArgumentParsing = .words, help: ArgumentHelp, completion: CompletionKind
     ) where Value == [Element] {
@@ -39,7 +39,7 @@ package struct Argument<Value>: ArgumentWrapper {
         storage = ArgumentProperty(repeating: declaration, default: wrappedValue, conversion())
     }
 
-    /// A line must have it, and a function makes its value.
+    /// Required. A function makes the value.
     package init(
         help: ArgumentHelp, completion: CompletionKind,
         transform: @escaping (String) throws(ValidationError) -> Value
@@ -48,14 +48,14 @@ package struct Argument<Value>: ArgumentWrapper {
         storage = ArgumentProperty(declaration, default: nil, conversion(by: transform))
     }
 
-    /// Any number, which no shell completes.
+    /// Any number of values, which no shell completes.
     init(uncompleted help: ArgumentHelp) where Value == [String] {
         storage = ArgumentProperty(
             repeating: ArgumentDeclaration(form: .positional, help: help), default: [], conversion())
     }
 }
 
-/// Which words of a line an argument with many values gets.
+/// Which words of a line an argument with several values gets.
 package enum ArgumentParsing: Sendable {
     /// Those that are not options.
     case words

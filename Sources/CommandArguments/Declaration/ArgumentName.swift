@@ -1,4 +1,4 @@
-/// What begins an option or a flag on a command line.
+/// The name of an option or a flag on a command line.
 package enum ArgumentName: Hashable, Sendable {
     /// `--session`.
     case long(String)

@@ -2,11 +2,11 @@
 /// parser can set the value of a property that it found by reflection.
 final class ArgumentProperty<Value> {
     private let declaration: ArgumentDeclaration
-    /// The value of the property from those on the line; `nil` if it needs one.
+    /// Makes the property's value from those on the line; `nil` if they have another type.
     private let combine: ([Any]) -> Value?
     private var current: Value?
 
-    /// - Parameter initial: the value if the line has none; `nil` if it must have one.
+    /// - Parameter initial: the value if the line has none; `nil` if one is required.
     init(_ declaration: ArgumentDeclaration, initial: Value?, combine: @escaping ([Any]) -> Value?) {
         (self.declaration, self.combine, current) = (declaration, combine, initial)
     }
@@ -40,8 +40,8 @@ extension ArgumentProperty: SettableProperty {
     }
 }
 
-/// A property wrapper of this module. There is one protocol for all: the runtime searches the conformances of each type
-/// in a list of all that the program has, which takes 0.1 ms.
+/// A property wrapper of this module. All have one protocol, because the runtime searches the whole list of the
+/// program's conformances for each type and protocol, which takes 0.1 ms.
 protocol ArgumentWrapper {
     var declared: DeclaredArguments { get }
 }

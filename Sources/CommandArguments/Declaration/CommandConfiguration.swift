@@ -10,7 +10,7 @@ package struct CommandConfiguration: Sendable {
     /// Whether help and completion scripts show the command.
     package let shouldDisplay: Bool
     package let subcommands: [any ParsableCommand.Type]
-    /// The subcommand if the line names none.
+    /// The subcommand that runs if the line names none.
     package let defaultSubcommand: (any ParsableCommand.Type)?
 
     package init(
@@ -26,7 +26,7 @@ package struct CommandConfiguration: Sendable {
 
 /// A type whose properties are options, flags and arguments: a command, or what several commands share.
 ///
-/// The properties have a value once the line is parsed; before that, only those with a default.
+/// The properties have values once the line is parsed. Before that, only those with a default have one.
 package protocol ParsableArguments: SendableMetatype {
     init()
     /// Checks the values together, once all are set.
@@ -37,12 +37,12 @@ extension ParsableArguments {
     package func validate() throws(ValidationError) {}
 }
 
-/// A command. One that has subcommands has no options and arguments: a line with nothing after it asks for its help.
+/// A command. One with subcommands has no options or arguments: a line that names only it asks for its help.
 package protocol ParsableCommand: ParsableArguments {
     static var configuration: CommandConfiguration { get }
 }
 
-/// What is wrong with a value, or with several together.
+/// What is wrong with a value, or with several values together.
 package struct ValidationError: Error, Equatable {
     package let message: String
 

@@ -1,7 +1,7 @@
 /// What a shell offers for a value.
 package enum CompletionKind: Sendable {
     case list([String])
-    /// The files and folders of the current folder.
+    /// Files and folders.
     case file
     /// The program is asked: it gets the words of the line, the index of the word at the cursor, and that word up to
     /// the cursor.

@@ -18,7 +18,7 @@ package struct Option<Value>: ArgumentWrapper {
         storage = ArgumentProperty(declaration, default: wrappedValue, conversion())
     }
 
-    /// A line must have it.
+    /// Required.
     package init(
         name: NameSpecification = .long, help: ArgumentHelp, completion: CompletionKind
     ) where Value: LosslessStringConvertible {
@@ -33,7 +33,7 @@ package struct Option<Value>: ArgumentWrapper {
         storage = ArgumentProperty(optional: declaration, conversion())
     }
 
-    /// Without a value on the line, it has the value `defaultAsFlag`.
+    /// Its value can be left out on the line: then it is `defaultAsFlag`.
     package init<Wrapped: LosslessStringConvertible>(
         name: NameSpecification = .long, defaultAsFlag: Wrapped, help: ArgumentHelp, completion: CompletionKind
     ) where Value == Wrapped? {
@@ -61,7 +61,7 @@ package struct Option<Value>: ArgumentWrapper {
         storage = ArgumentProperty(declaration, default: wrappedValue, conversion(by: transform))
     }
 
-    /// A line must have it.
+    /// Required.
     @_disfavoredOverload
     package init(
         name: NameSpecification = .long, help: ArgumentHelp, completion: CompletionKind,

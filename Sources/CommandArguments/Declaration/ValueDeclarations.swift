@@ -1,7 +1,7 @@
-// How the values of options and arguments are made, for each type of the property.
+// How the values of options and arguments are made, depending on the type of the property.
 
 extension ArgumentProperty {
-    /// One value, which a line must have unless there is a default.
+    /// One value, which is required unless there is a default.
     convenience init(
         _ declaration: ArgumentDeclaration, default initial: Value?, _ convert: @escaping Conversion<Value>
     ) {

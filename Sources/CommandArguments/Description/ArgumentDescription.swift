@@ -4,7 +4,7 @@ package struct ArgumentDescription {
         /// The line sets the property to this value.
         case flag(Bool)
         case option
-        /// The value if the line has the option without one.
+        /// `instead` is the value if the line has the option without one.
         case optionalValue(instead: Any)
         case positional
         /// All words after `--`.
@@ -68,7 +68,7 @@ extension ArgumentDescription {
         return text
     }
 
-    /// As if a line must have it.
+    /// Without the brackets.
     var neededSynopsis: String { named(names.preferred?.text ?? "") + (isRepeating ? " ..." : "") }
 
     /// With all names, the short ones first.

@@ -13,7 +13,7 @@ package struct CommandDescription {
     let usage: String?
     /// What its properties declare.
     let arguments: [ArgumentDescription]
-    /// What every command accepts besides: `--version` and `--help`.
+    /// What every command also accepts: `--version`, if the program has one, and `--help`.
     let standardArguments: [ArgumentDescription]
     /// Those that help shows.
     let subcommands: [Subcommand]
@@ -40,7 +40,7 @@ package struct CommandDescription {
         }
     }
 
-    /// Those of its properties, hidden ones, too, then the standard ones.
+    /// Those of its properties, including hidden ones, then the standard ones.
     package var allArguments: [ArgumentDescription] { arguments + standardArguments }
 
     private static func flag(_ abstract: String, _ names: [ArgumentName]) -> ArgumentDescription {
@@ -50,14 +50,14 @@ package struct CommandDescription {
     }
 }
 
-/// The names that every command has without declaring them.
+/// The names that every command accepts without declaring them.
 enum StandardNames {
     static let help: [ArgumentName] = [.short("h"), .long("help")]
     static let hiddenHelp = ArgumentName.long("help-hidden")
     static let version = ArgumentName.long("version")
 }
 
-/// `help COMMAND`, which every program has. The parser makes the text.
+/// `help COMMAND`, which every program with subcommands has. The parser makes the text.
 struct HelpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "help", abstract: "Show subcommand help information.")

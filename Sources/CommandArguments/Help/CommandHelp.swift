@@ -1,8 +1,8 @@
-/// The help of a command. Its lines are as long as their text.
+/// The help of a command. Its lines are not wrapped.
 package struct CommandHelp {
     /// Where descriptions of options, arguments and commands begin.
     private static let descriptionColumn = 26
-    /// With more arguments than this, a synopsis shows only those that a line needs, and those without a name.
+    /// With more options and arguments than this, a synopsis shows only the required ones and those without a name.
     private static let mostInSynopsis = 12
 
     private let command: CommandDescription

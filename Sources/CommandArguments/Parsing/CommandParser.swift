@@ -4,20 +4,20 @@ package enum ParsedLine {
     case command(any ParsableCommand)
     case help(String)
     case version(String)
-    /// The values that a completion script asks for, one a line.
+    /// The values that a completion script asks for, one on each line.
     case completions(String)
 }
 
 /// Reads a command line: the words that name a command, then its options and arguments.
 package struct CommandParser {
-    /// The commands from the program's first one to the one that the line names.
+    /// The commands from the root to the one that the line names.
     private var path: [any ParsableCommand.Type]
     private let words: [String]
 
     /// - Parameters:
     ///   - words: the line, without the program's name.
-    ///   - root: the program's first command.
-    ///   - shell: the shell for which values are completed, as its script says.
+    ///   - root: the command with all others below it.
+    ///   - shell: the shell whose script asks for values.
     package static func parse(
         _ words: [String], root: any ParsableCommand.Type, shell: CompletionShell? = nil
     ) throws(UsageError) -> ParsedLine {
@@ -63,7 +63,7 @@ package struct CommandParser {
     private func parseCommand(_ elements: [LineElement]) throws(UsageError) -> ParsedLine {
         let declared = DeclaredCommand(path[path.count - 1])
         let (values, rest) = try LineParser.parse(declared.arguments, elements, of: words)
-        // Help is also for a line with such mistakes.
+        // A line with such a mistake may still ask for help.
         do throws(UsageError) { try declared.set(values) } catch {
             guard let requested = requested(in: elements[...]) else { throw error }
             return requested
@@ -78,7 +78,7 @@ package struct CommandParser {
         return .help(Self.help(for: help.subcommands, path[0]))
     }
 
-    /// Throws for what is left over of a line.
+    /// Throws an error for words that are left over, unless the line asks for help or the version.
     private func refuse(_ rest: [LineElement], _ arguments: [ArgumentDescription]) throws(UsageError) {
         if requested(in: rest[...]) != nil { return }
         if let name = rest.lazy.compactMap(\.name).first {
@@ -104,7 +104,7 @@ package struct CommandParser {
         return path.last { !$0.configuration.version.isEmpty }.map { .version($0.configuration.version) }
     }
 
-    /// The same, if nothing else is left of the line.
+    /// The same, if nothing else is left on the line.
     private func requested(alone elements: ArraySlice<LineElement>) -> ParsedLine? {
         guard let word = elements.first?.position.word, elements.allSatisfy({ $0.position.word == word }) else {
             return nil

@@ -39,9 +39,9 @@ struct CompletionRequest {
         return element?.name.flatMap { name in arguments.first { $0.names.contains(name) } }
     }
 
-    /// - Parameter shell: the one that has asked.
+    /// - Parameter shell: the one that asks.
     func values(for shell: CompletionShell?) -> String {
-        // The script for zsh removes the last value. Without it, zsh would lose an empty one.
+        // The script for zsh removes this last value. Without it, the script would lose an empty value at the end.
         (complete(line, index, prefix) + (shell == .zsh ? [" "] : [])).joined(separator: "\n")
     }
 }

@@ -7,7 +7,7 @@ struct LineElement: Equatable {
         case terminator
     }
 
-    /// Where it is on the line.
+    /// The place of an element on the line.
     struct Position: Hashable {
         let word: Int
         /// The index of a letter after the hyphen; `nil` for the whole word.
@@ -61,7 +61,7 @@ struct LineElement: Equatable {
         }
     }
 
-    /// - Parameter rest: what follows one hyphen. With a value, it is one option; otherwise each letter may be one.
+    /// - Parameter rest: what follows one hyphen. With a value it is one option, otherwise each letter may be one.
     private static func shortOptions(_ rest: Substring, at index: Int) throws(UsageError) -> [LineElement] {
         let (letters, value) = assignment(rest)
         guard let first = letters.first else { throw .malformedOption("-" + String(rest)) }
@@ -83,7 +83,7 @@ struct LineElement: Equatable {
 }
 
 extension [LineElement] {
-    /// Those that are not used. A word of which one letter is used is not an option as a whole any more.
+    /// Those that are not used. If one letter of a word is used, the whole word is no longer an option.
     func unused(_ used: Set<LineElement.Position>) -> [LineElement] {
         let words = Set<Int>(used.filter { $0.letter == nil }.map(\.word))
         let letters = Set<Int>(used.filter { $0.letter != nil }.map(\.word))

@@ -61,7 +61,7 @@ struct LineParser {
         }
     }
 
-    /// The next word, if it is a value. Words that other letters of the same word have used are not looked at.
+    /// The next word, if it is a value. Words that other letters of the same word have used are skipped.
     private mutating func nextValue(after index: Int) -> String? {
         let next = elements[(index + 1)...].first { $0.position.letter == nil && !used.contains($0.position) }
         guard let next, let value = next.value else { return nil }

@@ -3,9 +3,9 @@ package enum UsageError: Error, Equatable {
     /// Three hyphens, or no name before `=`.
     case malformedOption(String)
     case unknownOption(ArgumentName, nearest: ArgumentName?)
-    /// Letters that are not all flags. One of them is an option without a value.
+    /// Letters that are not all flags. One of them is an option without a value. Here and below, the argument is `nil`
+    /// if it is hidden.
     case unknownLetters(ArgumentName, nearest: ArgumentName?, ArgumentName, of: ShownArgument?)
-    /// The argument is `nil` here and below if it is hidden.
     case missingValue(ArgumentName, of: ShownArgument?)
     case needlessValue(ArgumentName, String)
     case missingArgument(ShownArgument?)
@@ -13,7 +13,7 @@ package enum UsageError: Error, Equatable {
     case unexpectedArguments([String])
     /// The command's own check of its values.
     case refused(String)
-    /// A completion script asks for what this program does not have.
+    /// A completion script asks for values that this program does not have.
     case unknownCompletion
 
     package var message: String {
@@ -50,7 +50,7 @@ package enum UsageError: Error, Equatable {
         }
     }
 
-    /// Whether the line would be right with more words.
+    /// Whether a word is missing.
     package var isIncomplete: Bool {
         switch self {
         case .missingValue, .missingArgument: true
@@ -67,7 +67,7 @@ package enum UsageError: Error, Equatable {
     }
 }
 
-/// What an error shows of an option or argument.
+/// What an error shows about an option or argument.
 package struct ShownArgument: Equatable, Sendable {
     let names: [ArgumentName]
     let valueName: String
