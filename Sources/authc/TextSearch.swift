@@ -1,8 +1,8 @@
-// Swift's own functions with these names are in its module for regular expressions. Their first use adds 1.2 MB to a
-// static program (Docs/decisions/size.md), so this target does not import that module.
+// Swift's own functions with these names are in its module for regular expressions. The first use of one adds 1.2 MB to
+// a static program (Docs/decisions/size.md), so this target does not import that module.
 
 extension Collection where Element: Equatable {
-    /// Where the elements of `other` are one after another for the first time. An empty one is at the start.
+    /// The first place where the elements of `other` follow one another. If `other` is empty, that is the start.
     func firstRange(of other: some Collection<Element>) -> Range<Index>? {
         var start = startIndex
         while true {
@@ -12,7 +12,7 @@ extension Collection where Element: Equatable {
         }
     }
 
-    /// All places of `other` that do not overlap.
+    /// All places of `other`, without overlaps. An empty one has none.
     func ranges(of other: some Collection<Element>) -> [Range<Index>] {
         guard !other.isEmpty else { return [] }
         var (ranges, start) = ([Range<Index>](), startIndex)
@@ -37,7 +37,7 @@ extension Collection where Element: Equatable {
 }
 
 extension StringProtocol {
-    /// With `replacement` in all places of `text`.
+    /// With `replacement` in place of each `text`.
     func replacing(_ text: some StringProtocol, with replacement: some StringProtocol) -> String {
         var (result, start) = ("", startIndex)
         for range in ranges(of: text) {

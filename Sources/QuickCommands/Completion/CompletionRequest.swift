@@ -88,7 +88,7 @@ struct CompletionRequest {
             if place > 0 { text.append("\n") }
             text.append(value)
         }
-        // ArgumentParser's script for zsh removes this last value, so that an empty one before it is not lost.
+        // The script for zsh removes this last value, so that an empty one before it is not lost.
         if let shell = Text(environment: "SAP_SHELL"), shell.equals("zsh") {
             text.append(list.isEmpty ? " " : "\n ")
         }

@@ -3,7 +3,7 @@ import Glibc
 /// Runs short forms of commands that `authc` left to this program: `prompt`, `status`, `token`, `token -s NAME` and
 /// `token --for ORIGIN`.
 ///
-/// It must not use the parser, whose types cost more at start-up than the whole round trip.
+/// It must not use `CommandArguments`, whose types cost more at start-up than the whole round trip.
 enum HotPath {
     /// The exit status, or `nil` for any other command line.
     static func run() -> Int32? {

@@ -29,7 +29,7 @@ enum VerbCheck {
         commands(words, root).dropFirst().map { $0.configuration.commandName }
     }
 
-    /// The same as types, after the root.
+    /// The types of these commands, after the root.
     static func commands(_ words: [String], _ root: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
         var commands = [root]
         var known = root.configuration.subcommands

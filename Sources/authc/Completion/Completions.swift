@@ -1,6 +1,6 @@
 import CommandArguments
 
-// Every option and argument has one of these: a test looks for those that have none.
+// Every option and argument has one of these, because `completion:` has no default.
 extension CompletionKind {
     /// The user alone knows what to write.
     static let nothing = CompletionKind.list([])
