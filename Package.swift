@@ -76,9 +76,9 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 /// For the code that a client waits for; `make build` compiles everything else for size (Docs/decisions/size.md).
 let fast: SwiftSetting = .unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))
 
-/// For the targets that authc-full links: without the import of the module for regular expressions, which every file has
-/// by default. The first use of that module adds 1.2 MB to a static program (Docs/decisions/size.md). Not for AuthClient
-/// and AuthWire, because SwiftPM does not let other packages depend on targets with such settings.
+/// For the targets that authc-full links: without the import of the module for regular expressions, which every file
+/// has by default. The first use of that module adds 1.2 MB to a static program (Docs/decisions/size.md). Not for
+/// AuthClient and AuthWire, because SwiftPM does not let other packages depend on targets with such settings.
 let small: [SwiftSetting] =
     strict + [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
 
