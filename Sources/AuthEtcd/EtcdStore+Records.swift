@@ -75,8 +75,8 @@ extension EtcdStore: SessionStore, KeyStore {
         let isNew = view.signIn(of: record.session) != record.signIn
         return try await write(
             record, mayCreate: replacesOther || isNew || view.lost.contains(record.session),
-            // The generation of a record says which tokens it has. So another result of renewing the same tokens is
-            // written only with a higher one.
+            // The generation of a record shows which tokens it has. So another result of renewing the same tokens is
+            // written only with a higher generation.
             isAllowed: { record.mayReplace($0, replacesOther: replacesOther) && !record.isOtherResult(than: $0) })
     }
 

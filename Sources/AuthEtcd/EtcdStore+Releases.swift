@@ -16,8 +16,8 @@ extension EtcdStore {
         }
     }
 
-    /// Another host has renewed the session since this one lost its hold. If the record is the result of this host's
-    /// request, that has ended, and the next host need not wait for it.
+    /// Ends a hold that this host lost before another one renewed the session. If the record is the result of this
+    /// host's request, the request has ended, and the next host need not wait for it.
     func endOvertakenHold(of record: SessionRecord) {
         let session = record.session
         lostHold(of: session)

@@ -63,7 +63,7 @@ extension EtcdStore {
             }
             let hadHold = holds[session] != nil
             if let obstacle {
-                // If this fails, it is repeated later.
+                // If this fails, it is tried again later.
                 if let end = unfinished[session] { try? await carryOut(end, of: session) }
                 return overtaken.contains(session) ? .overtaken(by: obstacle) : .refused(by: obstacle)
             }

@@ -37,11 +37,12 @@ struct RenewalIntent: Sendable, Equatable {
         ]).serialized()
     }
 
-    /// How the hold ended that left this behind, as to the tokens of the record.
+    /// How the hold that left this intent ended, for a host that is about to send the record's tokens.
     func formerHold(of record: SessionRecord?, known: OwnIntents) -> HoldOutcome.FormerHold {
         guard let record, signIn == record.signIn else { return .answered }
         let end = known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
-        // Another host has written later tokens meanwhile. The request for the former ones may still be in progress.
+        // If another host has written later tokens meanwhile, an unanswered request for the former ones no longer
+        // matters, but an abandoned one may still be in progress.
         return end == .unanswered && generation < record.generation ? .answered : end
     }
 }

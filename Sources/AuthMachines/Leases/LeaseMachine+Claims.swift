@@ -1,7 +1,7 @@
 internal import AuthModel
 internal import AuthWire
 
-/// What the machine knows of the lease, and of each session that is wanted or held.
+/// What the machine knows about the lease, and about each session that is wanted or held.
 extension LeaseMachine {
     struct Lease {
         let id: LeaseID

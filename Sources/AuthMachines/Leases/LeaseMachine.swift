@@ -240,8 +240,8 @@ package struct LeaseMachine: Machine {
         turn.act(.release(session, leaving: end))
     }
 
-    /// The lease has ended while the store was asked for the hold, or nobody waits for it any more: nothing was sent under it. A
-    /// hold of the next request is not touched: it is another one by then.
+    /// Releases a hold that was granted after its lease had ended, or when nobody waited for it any more: nothing was
+    /// sent under it. If the next request has begun, the hold is that request's, and stays.
     private mutating func giveBack(
         _ session: SessionName, leaving end: HoldOutcome.FormerHold, _ turn: inout LeaseTurn
     ) {

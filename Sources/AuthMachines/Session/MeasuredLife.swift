@@ -8,7 +8,7 @@ struct MeasuredLife: Sendable {
     /// How much later than `start` the provider may have begun to count: at most the time that its response took.
     var slack = Duration.zero
 
-    /// Stored, as each event reads it several times, and few change it.
+    /// Stored, because each event reads it several times, and few events change it.
     private(set) var end: BootInstant?
 
     init(start: BootInstant, length: Duration? = nil) {

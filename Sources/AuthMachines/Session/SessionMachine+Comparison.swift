@@ -150,8 +150,8 @@ extension SessionMachine {
         }
         writer.holds(stored.version)
         var merged = latest.merged(with: stored)
-        // Hosts have renewed the same tokens at the same time, because one of them could not reach etcd. Corrected dates do not
-        // show whose result is later.
+        // Two hosts have renewed the same tokens, because one of them could not reach etcd. How often dates were
+        // corrected does not show whose result is later.
         if sharesRenewals, stored.isOtherResult(than: latest) {
             merged.adoptTokens(from: stored.tokens.issuedAt >= latest.tokens.issuedAt ? stored : latest)
         }

@@ -71,10 +71,9 @@ extension SessionMachine {
         answerOrRenew(&turn)
     }
 
-    /// If only another host keeps this one from writing, the pause after the failed write ends, so that the record is
-    /// compared now: a sign-out on another host takes effect here within a second. So does the pause after a failure
-    /// because etcd went back: everything was read again; and the pause because etcd could not be reached, which it can be if
-    /// it reports a change.
+    /// The pause after a failed write ends if another host kept this one from writing, so that the record is compared
+    /// now: a sign-out on another host takes effect here within a second. It also ends if etcd went back, because
+    /// everything was read again, and if etcd could not be reached, because the report shows that it can be now.
     mutating func storeChanged() {
         comparison = .requested
         switch writer.lastError {

@@ -124,7 +124,7 @@ extension SessionMachine {
     }
 
     func snapshot(_ now: Moment) -> SessionSnapshot {
-        // One copy for all its members: each use of the property makes one.
+        // One copy for all members: each use of the property would make another.
         let record = record
         let live = isLive(now)
         let (state, cause, message) = describe(record, live: live)

@@ -60,7 +60,7 @@ extension SessionRecord {
         return mine == theirs ? tokens.issuedAt > other.tokens.issuedAt : mine > theirs
     }
 
-    /// Whether both are results of renewing the same tokens, so that neither generation nor corrections show which is later.
+    /// Whether they are two results of renewing the same tokens. Generation and corrections do not show which is later.
     package func isOtherResult(than other: SessionRecord) -> Bool {
         version.hasSameTokens(as: other.version) && !tokens.areSame(as: other.tokens)
     }
