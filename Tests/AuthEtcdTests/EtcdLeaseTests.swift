@@ -134,7 +134,7 @@ struct EtcdLeaseTests {
         }
     }
 
-    @Test("that were lost leave nothing to wait for once their result is known, even if another host's counts")
+    @Test("that were lost leave nothing to wait for once their result is known, even if another host's result counts")
     func overtakenResult() async throws {
         for isResult in [true, false] {
             try await together { store, other, members in
@@ -153,7 +153,7 @@ struct EtcdLeaseTests {
         }
     }
 
-    @Test("are not needed for another result of a renewal, which has a higher generation")
+    @Test("are not needed to replace another result of a renewal, but a higher generation is")
     func otherResult() async throws {
         try await together { store, other, _ in
             let theirs = try etcdSample(generation: 2)

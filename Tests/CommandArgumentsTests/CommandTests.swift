@@ -15,7 +15,7 @@ struct CommandTests {
     }
 
     @Test(
-        "help is printed for a command that only has others, where a line asks for it, and despite other mistakes",
+        "help is shown for a command with subcommands, and if a line asks for it, even with some mistakes",
         arguments: [
             ("", "ship <subcommand>"), ("--help", "ship <subcommand>"), ("-h", "ship <subcommand>"),
             ("help", "ship <subcommand>"), ("help note", "ship note <subcommand>"),
@@ -44,7 +44,7 @@ struct CommandTests {
         #expect(command.receiver == "help")
     }
 
-    @Test("after two hyphens, nothing asks for help")
+    @Test("after two hyphens, no word asks for help")
     func notHelp() throws {
         #expect(try Line.send(["ada", "--", "--help", "--version"]).remarks == ["--help", "--version"])
     }

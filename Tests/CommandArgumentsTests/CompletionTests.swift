@@ -13,7 +13,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "a request for what the program does not have is refused",
+        "a request for values that the program does not have is refused",
         arguments: [
             "---completion", "---completion send", "---completion nothing -- positional@0 0 0",
             "---completion send -- --bogus 0 0", "---completion send -- --weight 0 0",

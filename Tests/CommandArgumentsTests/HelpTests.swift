@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The help of a command")
 struct HelpTests {
-    @Test("a command with others lists those that are not hidden, and says how to get their help")
+    @Test("a command with subcommands lists those that are not hidden, and says how to get their help")
     func group() throws {
         #expect(
             try Line.help("note --help") == """
@@ -57,7 +57,7 @@ struct HelpTests {
                 """)
     }
 
-    @Test("up to twelve options and arguments are in the synopsis, and a written one replaces it")
+    @Test("the synopsis lists up to twelve options and arguments, unless the configuration replaces it")
     func synopsis() throws {
         #expect(try Line.help("note list --help").contains("USAGE: ship note list [--newest-first]\n"))
         #expect(try Line.help("note add --help").contains("USAGE: ship note add <text> ...\n"))

@@ -1,6 +1,6 @@
 import CommandArguments
 
-/// A program with one of each: `ship send` and `ship note add`, `ship note list`.
+/// A program with every kind of option and argument: `ship send`, `ship note add` and `ship note list`.
 struct Ship: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ship", abstract: "Send parcels.", discussion: "Two lines:\nthis is the second.", version: "1.2.3",
@@ -93,7 +93,7 @@ struct Secret: ParsableCommand {
     @Option(help: .hidden, completion: .list([])) var port: Int?
 }
 
-/// What a line of the sample program is.
+/// Parses lines of the sample program.
 enum Line {
     static func parse(_ words: [String]) throws(UsageError) -> ParsedLine {
         try CommandParser.parse(words, root: Ship.self)

@@ -37,7 +37,7 @@ struct UsageErrorTests {
     }
 
     @Test(
-        "an unknown option is named, with the one that is similar",
+        "an unknown option is named, with a similar one",
         arguments: [
             ("send ada --wieght 5", "Unknown option '--wieght'. Did you mean '--weight'?"),
             ("send ada --no-insur", "Unknown option '--no-insur'. Did you mean '--no-insure'?"),
@@ -52,7 +52,7 @@ struct UsageErrorTests {
         #expect(Line.error(line) == expected)
     }
 
-    @Test("one mistake is reported: of a value, of what is missing, of what does not fit, of what is left")
+    @Test("one mistake is reported: a wrong value, a missing argument, values that do not fit, or words left over")
     func order() {
         #expect(Line.error("send --bogus --weight five")?.hasPrefix("The value 'five'") == true)
         #expect(Line.error("send --bogus --express")?.hasPrefix("Missing expected argument '<name>'") == true)
@@ -60,14 +60,14 @@ struct UsageErrorTests {
         #expect(Line.error("note list x --bogus") == "Unknown option '--bogus'")
     }
 
-    @Test("a group checks its values before the command does, and after an argument before it that is missing")
+    @Test("a group checks its values before the command does, and before a missing argument is reported")
     func groups() {
         let words = ["send", "--depot", "", "-ew", "500"]
         #expect(throws: UsageError.refused("The depot has no name.")) { try Line.parse(words) }
     }
 
     @Test(
-        "a line that would be right with more words is incomplete, and no other one",
+        "only a line without a required word is incomplete",
         arguments: [("send", true), ("send ada -w", true), ("send --bogus ada", false), ("send ada -w x", false)])
     func incomplete(line: String, expected: Bool) {
         #expect {

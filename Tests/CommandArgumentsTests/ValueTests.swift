@@ -23,7 +23,7 @@ struct ValueTests {
         #expect(send.weight == 5 && send.receiver == "ada" && send.items.isEmpty)
     }
 
-    @Test("letters after one hyphen are flags, and options that get the words after them in turn")
+    @Test("letters after one hyphen are flags, and options that get the next words in turn")
     func letters() throws {
         let send = try Line.send(["-wte", "7", "fragile", "ada"])
         #expect(send.weight == 7 && send.labels == ["fragile"] && send.express && send.receiver == "ada")
@@ -43,7 +43,7 @@ struct ValueTests {
         #expect(try Line.send(["ada", "--signature", "--no-signature"]).signature == false)
     }
 
-    @Test("an option that is also a flag gets a word after it, but no option")
+    @Test("an option whose value can be left out gets the next word, unless that is an option")
     func optionalValue() throws {
         #expect(try Line.send(["ada", "--tracking-report"]).trackingReport == "all")
         #expect(try Line.send(["ada", "--tracking-report", "some"]).trackingReport == "some")
@@ -54,7 +54,7 @@ struct ValueTests {
         #expect(try Line.send(["ada", "--tracking-report", "--", "x"]).trackingReport == "all")
     }
 
-    @Test("words after two hyphens are values, for the argument that asks for them")
+    @Test("words after two hyphens are values, for the argument that is declared for them")
     func terminator() throws {
         let send = try Line.send(["ada", "book", "--", "-e", "--weight=x", "--", "bell"])
         #expect(send.items == ["book"] && send.remarks == ["-e", "--weight=x", "--", "bell"] && !send.express)
@@ -71,7 +71,7 @@ struct ValueTests {
         #expect(send.receiver == "" && send.items == ["-", text] && send.currency == "")
     }
 
-    @Test("a number below zero follows an equals sign, as a word of its form is an option")
+    @Test("a negative number must follow an equals sign: a word that begins with a hyphen is an option")
     func negative() throws {
         #expect(try Line.send(["ada", "--weight=-5"]).weight == -5)
         #expect(Line.error("send ada --weight -5") == "Missing value for '--weight <kg>'\n--weight <kg>  Its weight.")

@@ -7,7 +7,7 @@ struct SimulationEventQueue<Event> {
     /// An event is large, and moves in the array with each one that is put in before it.
     private final class Stored {
         let event: Event
-        /// How often it happens, one after the other.
+        /// How many times in a row it happens.
         var count = 1
 
         init(_ event: Event) { self.event = event }
@@ -17,7 +17,7 @@ struct SimulationEventQueue<Event> {
 
     /// - Parameters:
     ///   - time: rounded up to whole nanoseconds, as instants have them.
-    ///   - isSame: whether it is like an event that is due directly before it, at the same time. Then it takes no more room.
+    ///   - isSame: whether it is the same as the event before it. If that is due at the same time, it is only counted.
     mutating func add(_ event: Event, at time: Duration, isSame: (Event) -> Bool = { _ in false }) {
         let time = time.inWholeNanoseconds
         let index = firstIndex(notAfter: time)

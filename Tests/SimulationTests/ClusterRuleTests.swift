@@ -85,7 +85,7 @@ struct ClusterRuleTests {
     }
 
     @Test(
-        "the later of two results is written over the earlier one, even if the dates of that were corrected",
+        "the later of two results replaces the earlier one, even if the dates of the earlier one were corrected",
         arguments: [true, false])
     func laterResult(isCorrected: Bool) {
         let correction = Step(.time(.seconds(15)), .setClock(0, by: .seconds(600)))

@@ -372,7 +372,7 @@ struct LeaseMachineTests {
         #expect(bench.actions == [.release(Self.work, leaving: .answered)])
     }
 
-    @Test("that came after the end of the lease are given back before they are requested again")
+    @Test("that are granted after the end of the lease are released before they are requested again")
     func lateLease() {
         var bench = Bench()
         bench.want(1)

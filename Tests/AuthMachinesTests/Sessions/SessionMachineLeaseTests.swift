@@ -154,12 +154,12 @@ struct SessionMachineLeaseTests {
         stored.tokens.issuedAt = stored.tokens.issuedAt + .seconds(5)
         try bench.storeHolds(stored)
         #expect(bench.token(for: 2) == "mine")
-        // A new generation would look like another renewal.
+        // A higher generation would look like another renewal.
         #expect(bench.machine.record.version == stored.version && bench.saves.count == 1)
     }
 
     @Test(
-        "has the later of two results, although a clock was set, if a host without etcd has renewed it, too",
+        "keeps the later of two results if a host without etcd has also renewed it, even if a clock was set",
         arguments: [-20, 20], [true, false])
     func renewedTwice(seconds: Int, isSetHere: Bool) throws {
         var bench = renewing()

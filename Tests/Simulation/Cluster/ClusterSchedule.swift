@@ -7,7 +7,7 @@ package struct ClusterSchedule: SimulationSchedule {
     package var grace: Duration
     /// By host.
     package var clockErrors: [Duration]
-    /// The hosts are watched as long as recovery may take, even if everything is well before.
+    /// The hosts are watched for as long as recovery may take, even if everything is well before that.
     package var isWatchedLonger: Bool
     package var steps: [SimulationStep<ClusterOperation>]
 

@@ -34,7 +34,7 @@ struct ClusterScheduleMaker: RandomChoice {
             isWatchedLonger: seed.isMultiple(of: Self.longWatches), steps: steps)
     }
 
-    /// One schedule of so many is watched longer: most of its time would otherwise be renewals without a fault.
+    /// One schedule in this many is watched longer: most of that time is renewals without a fault.
     private static let longWatches: UInt64 = 16
 
     /// Sets clocks at some places.

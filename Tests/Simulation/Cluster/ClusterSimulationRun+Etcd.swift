@@ -282,7 +282,7 @@ extension ClusterSimulationRun {
         if let end = etcd.nextLeaseEnd { expectLeaseEnd(at: end) }
     }
 
-    /// Each call to etcd expects it again, so that it happens many times at once.
+    /// Each call to etcd expects it again, so it happens many times at once.
     private func expectLeaseEnd(at end: Duration) {
         queue.add(.leasesEnd, at: end) { if case .leasesEnd = $0 { true } else { false } }
     }

@@ -12,8 +12,8 @@ struct ProviderRequest {
     let tokens: TokenSet
     let sentAt: Duration
     let moment: Moment
-    /// When it was sent, its tokens had been replaced by this commit, and the next ones were lost as far as anybody knew. The
-    /// host that had received them may run again and write them meanwhile.
+    /// The last commit, if its tokens seemed to be lost when the request was sent, and why. The host that received them
+    /// may run again and write them before the request arrives.
     let loss: (commit: Int, cause: Interruption)?
     var result: Result<Grant, ProviderFailure>?
 }

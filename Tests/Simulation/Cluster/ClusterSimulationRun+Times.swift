@@ -58,7 +58,7 @@ extension ClusterSimulationRun {
     private static let clockTolerance = Duration.seconds(3)
 
     /// This does not depend on wall clocks: the host that has renewed the token knows when it sent the request, and the
-    /// others know the remaining lifetime. Most events change neither the token nor its end.
+    /// others know the remaining lifetime. It is checked again only if the token or its end changes.
     func checkEnd(_ host: SimulatedHost) {
         guard violation == nil, let end = host.end, let tokens = host.record?.wrappedValue.tokens else { return }
         if let right = host.rightEnd, right.end == end, right.token == tokens.accessToken { return }

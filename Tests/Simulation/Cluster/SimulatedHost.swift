@@ -19,7 +19,7 @@ final class SimulatedHost {
     /// The machine's record and the end of its token; `nil`: the host has no session.
     private(set) var record: Shared<SessionRecord>?
     private(set) var end: BootInstant?
-    /// The end that was found right last, and its token.
+    /// The last end that was found to be right, and its token.
     var rightEnd: (end: BootInstant, token: Secret)?
     var leases = LeaseMachine()
     /// Grows with each start: what an earlier process has begun ends with it.
@@ -89,7 +89,7 @@ final class SimulatedHost {
 
     var isActive: Bool { published?.status.state == .active }
 
-    /// That of the session is first if both are at the same time.
+    /// If both alarms are due at the same time, the session's is first.
     var nextAlarm: (at: Duration, isLease: Bool)? {
         let (session, lease) = (wakeUp.map { max($0, pausedUntil) }, leaseWakeUp.map { max($0, pausedUntil) })
         if let lease, session.map({ lease < $0 }) ?? true { return (lease, true) }
@@ -111,7 +111,7 @@ final class SimulatedHost {
 }
 
 extension SessionMachine {
-    /// Mutating, so that the machine is read in its place: as a property of an object, it would be copied first.
+    /// Mutating, so that the machine is read in place: otherwise, a property of an object is copied first.
     fileprivate mutating func read<Value>(_ value: (SessionMachine) -> Value) -> Value { value(self) }
 }
 
