@@ -41,7 +41,7 @@ struct ScriptCommand {
     }
 }
 
-/// The variables that tell the program which shell asks.
+/// The variables in which a script passes the name of its shell, and the shell's version.
 enum ScriptVariables {
     static let shell = "SAP_SHELL"
     static let version = "SAP_SHELL_VERSION"
@@ -58,7 +58,7 @@ package enum CompletionScript {
         }
     }
 
-    /// The variable with the name of the shell that asks for values.
+    /// The variable with the name of the shell.
     package static var shellVariable: String { ScriptVariables.shell }
 }
 
