@@ -54,7 +54,7 @@ struct SharedLifetimes: Sendable {
         }
 
         /// After a restore, other tokens may have the same generation.
-        func areOf(_ record: SessionRecord) -> Bool {
+        func belong(to record: SessionRecord) -> Bool {
             version.hasSameTokens(as: record.version) && tokens == record.tokens.pair
         }
 
@@ -90,7 +90,7 @@ struct SharedLifetimes: Sendable {
 
     /// Whether its dates are known already.
     func knows(_ record: SessionRecord) -> Bool {
-        known[record.session]?.areOf(record) ?? false
+        known[record.session]?.belong(to: record) ?? false
     }
 
     /// The record with dates of this host.
@@ -102,7 +102,7 @@ struct SharedLifetimes: Sendable {
     {
         var local = record
         let now = moment.wall
-        if var dates = known[record.session], dates.areOf(record) {
+        if var dates = known[record.session], dates.belong(to: record) {
             dates.correct(at: moment)
             known[record.session] = dates
             (local.tokens.issuedAt, local.tokens.expiresAt) = (dates.issuedAt, dates.expiresAt)
