@@ -4,7 +4,11 @@ package enum ShellWord {
     package static func quoted(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy(isPlain)
         guard !isPlain else { return text }
-        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+        // Scalars: a quote with a combining mark is another character, but a shell still sees the quote.
+        let inside = text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar == "'" { result += #"'\''"# } else { result.unicodeScalars.append(scalar) }
+        }
+        return "'\(inside)'"
     }
 
     /// No shell gives these a meaning inside of a word.
