@@ -36,7 +36,18 @@ extension Collection where Element: Equatable {
     }
 }
 
+// Texts are compared by their Unicode scalars, as the programs that read them do: a combining mark after a quote belongs
+// to the same character, but a shell still sees the quote.
+
 extension StringProtocol {
+    func firstRange(of other: some StringProtocol) -> Range<Index>? {
+        unicodeScalars.firstRange(of: other.unicodeScalars)
+    }
+
+    func ranges(of other: some StringProtocol) -> [Range<Index>] { unicodeScalars.ranges(of: other.unicodeScalars) }
+
+    func contains(_ other: some StringProtocol) -> Bool { firstRange(of: other) != nil }
+
     /// With `replacement` in place of each `text`.
     func replacing(_ text: some StringProtocol, with replacement: some StringProtocol) -> String {
         var (result, start) = ("", startIndex)

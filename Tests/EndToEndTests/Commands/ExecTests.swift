@@ -231,12 +231,14 @@ struct ExecTests {
 
     @Test("env prints what each shell evaluates, quoted, with the expiry as a comment at the end")
     func environment() async throws {
-        try await Scene.play(seed: SeedUser(name: "Ada 'O!' \\ $HOME")) { scene in
+        // The last quote is one character with the mark after it.
+        let name = "Ada 'O!' \\ $HOME '\u{301}; echo '\u{301}"
+        try await Scene.play(seed: SeedUser(name: name)) { scene in
             _ = try await scene.login(.appTemplate)
             let token = try await scene.token()
             let quoted = try await scene.shell(
                 "eval \"$($0 env --env T=access_token,N=user.name)\"; sh -c 'echo \"$T $N\"'")
-            #expect(quoted.out == "\(token) Ada 'O!' \\ $HOME\n", "\(quoted.err)")
+            #expect(quoted.out == "\(token) \(name)\n", "\(quoted.err)")
             // Without quotes, the shell joins the lines.
             let joined = try await scene.shell("eval $($0 env); sh -c 'echo $AUTHD_TOKEN'")
             #expect(joined.out == "\(token)\n")
@@ -246,10 +248,10 @@ struct ExecTests {
             #expect(json["variables"]?["AUTHD_TOKEN"]?.stringValue == token && json["expires_at"] != nil)
             let fish = try await scene.shell(
                 "fish -c \"$0 env --shell fish --env N=user.name | source; sh -c 'echo \\$N'\"")
-            #expect(fish.out == "Ada 'O!' \\ $HOME\n", "\(fish.err)")
+            #expect(fish.out == "\(name)\n", "\(fish.err)")
             let csh = try await scene.shell(
                 "tcsh -fc 'eval \"`'$0' env --shell csh --env N=user.name`\"; printenv N'")
-            #expect(csh.out == "Ada 'O!' \\ $HOME\n", "\(csh.err)")
+            #expect(csh.out == "\(name)\n", "\(csh.err)")
         }
     }
 }
