@@ -231,7 +231,7 @@ struct ExecTests {
 
     @Test("env prints what each shell evaluates, quoted, with the expiry as a comment at the end")
     func environment() async throws {
-        // The last quote is one character with the mark after it.
+        // In Swift, each of the last two quotes is one character with the mark after it.
         let name = "Ada 'O!' \\ $HOME '\u{301}; echo '\u{301}"
         try await Scene.play(seed: SeedUser(name: name)) { scene in
             _ = try await scene.login(.appTemplate)
