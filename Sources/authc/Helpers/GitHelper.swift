@@ -70,7 +70,8 @@ struct GitCredential {
             return nil
         }
         // git has decoded it: https://good.example%2f.evil.example/ has this host.
-        guard !host.contains(where: { "/?#\\@".contains($0) }) else { return nil }
+        // Scalars: a slash with a combining mark is another character.
+        guard !host.unicodeScalars.contains(where: { "/?#\\@".unicodeScalars.contains($0) }) else { return nil }
         return "\(scheme)://\(host)"
     }
 

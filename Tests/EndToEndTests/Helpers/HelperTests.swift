@@ -101,7 +101,8 @@ struct HelperTests {
             }
             for input in [
                 "protocol=https\\nhost=elsewhere.example\\n", "protocol=ssh\\nhost=\(host)\\n", "host", "",
-                "protocol=http\\nhost=\(host)/.evil.example\\n", "protocol=http\\nhost=\(host)\\r\\nx=y\\n",
+                "protocol=http\\nhost=\(host)/.evil.example\\n",
+                "protocol=http\\nhost=\(host)/\u{301}.evil.example\\n", "protocol=http\\nhost=\(host)\\r\\nx=y\\n",
             ] {
                 let got = try await run("printf '\(input)' | authc helper git get", scene)
                 #expect(got.out.isEmpty, "\(input): \(got.out)")
