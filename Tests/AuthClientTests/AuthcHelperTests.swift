@@ -269,6 +269,19 @@ struct AuthcHelperTests {
         }
     }
 
+    /// A slash and the mark after it are one character.
+    @Test("a path in the host is refused before the agent is asked", arguments: ["/", "/\u{301}", "?", "@\u{301}"])
+    func host(separator: String) async throws {
+        try await with { home in
+            let host = "good.example\(separator).evil.example"
+            let git = try await Program.run(
+                ["helper", "git", "get"], folder: home.path, input: "protocol=https\nhost=\(host)\n")
+            #expect(git.output.isEmpty && !git.errors.contains("no agent"), "\(git.errors)")
+            let terraform = try await Program.run(["helper", "terraform", "get", host], folder: home.path)
+            #expect(terraform.status == 64 && terraform.output.isEmpty, "\(terraform.errors)")
+        }
+    }
+
     @Test("an expiry that no clock reaches is left out", arguments: [1e300, 1e19, -1e300])
     func expiry(end: Double) async throws {
         let agent = try TestAgent(replies: [

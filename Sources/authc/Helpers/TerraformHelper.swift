@@ -28,7 +28,8 @@ struct TerraformHelper: AgentCommand {
                 hint: "use `authc login` and `authc logout -s NAME`")
         }
         do throws(Failure) {
-            guard !host.contains(where: { "/?#\\@".contains($0) }) else {
+            // Scalars: a slash with a combining mark is another character.
+            guard !host.unicodeScalars.contains(where: { "/?#\\@".unicodeScalars.contains($0) }) else {
                 throw .usage("'\(Visible.line(host))' is not a host")
             }
             // Terraform requests the discovery document with TLS.
