@@ -95,7 +95,7 @@ extension Notice {
     /// provider: a command that a shell would read in another way has no button.
     package static func insufficientScope(_ missing: MissingScopes) -> Notice {
         let command = missing.command.text
-        let isPlain = !command.contains { "<>&".contains($0) }
+        let isPlain = !hasMarkup(command)
         return Notice(
             subject: .session(missing.session), reason: .insufficientScope,
             title: "\(missing.provider) requires more rights",
@@ -164,11 +164,16 @@ extension Notice {
         _ device: DeviceAuthorization, _ signIn: RemoteSignIn, at listener: ListenerName
     ) -> Notice? {
         let words = [device.userCode, device.verificationURI, signIn.provider]
-        guard !words.contains(where: { word in word.contains { "<>&".contains($0) } }) else { return nil }
+        guard !words.contains(where: hasMarkup) else { return nil }
         return Notice(
             subject: .signInCode(listener), reason: .signInCode, title: "Enter the code \(device.userCode)",
             message: "At \(device.verificationURI), to sign another machine in to \(signIn.provider).", command: nil,
             button: nil)
+    }
+
+    /// Scalars: a bracket with a combining mark is another character, but a desktop still sees the bracket.
+    private static func hasMarkup(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0 == "<" || $0 == ">" || $0 == "&" }
     }
 
     /// The notice after its button has failed.

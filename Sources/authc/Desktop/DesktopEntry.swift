@@ -41,12 +41,13 @@ struct DesktopEntry {
     private static func quoted(_ argument: String) -> String {
         guard !argument.allSatisfy(plain.contains) else { return argument }
         var quoted = "\""
-        for character in argument {
-            switch character {
-            case "\"", "`", "$": quoted += "\\\\" + String(character)
+        // Scalars: a quote with a combining mark is another character, but a desktop still sees the quote.
+        for scalar in argument.unicodeScalars {
+            switch scalar {
+            case "\"", "`", "$": quoted += "\\\\" + String(scalar)
             case "\\": quoted += "\\\\\\\\"
             case "%": quoted += "%%"
-            default: quoted.append(character)
+            default: quoted.unicodeScalars.append(scalar)
             }
         }
         return quoted + "\""
