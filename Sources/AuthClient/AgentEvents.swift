@@ -1,3 +1,4 @@
+public import AuthConnection
 public import AuthWire
 
 /// An endless sequence of the agent's events.

@@ -1,3 +1,4 @@
+public import AuthConnection
 public import AuthWire
 
 extension AuthClient {
@@ -53,15 +54,5 @@ extension AuthClient {
 
     public func info(timeout: Duration = AuthClient.defaultTimeout) async throws(ClientError) -> AgentInfo {
         try await call(AgentInfoGet(), timeout: timeout)
-    }
-}
-
-/// Decodes a result.
-/// - Throws: ``ClientError/badReply(_:)`` if a member is not valid.
-package func decoded<Value: WireObject>(_ json: JSON, as _: Value.Type = Value.self) throws(ClientError) -> Value {
-    do throws(AgentError) {
-        return try Value(json)
-    } catch {
-        throw .badReply(error.message)
     }
 }

@@ -1,3 +1,4 @@
+public import AuthConnection
 public import AuthWire
 import Glibc
 
@@ -8,8 +9,8 @@ import Glibc
 /// If the connection is lost, calls in flight fail with `closed`. They are not repeated, because the agent may have performed
 /// them.
 public final class AuthClient: Sendable {
-    /// The time limit of a call by default. The agent waits up to 60 s for a provider's response.
-    public static var defaultTimeout: Duration { .seconds(70) }
+    /// The time limit of a call by default.
+    public static var defaultTimeout: Duration { ClientLimits.callTimeout }
 
     public let socketPath: String
     private let loop: CallLoop
@@ -59,10 +60,4 @@ public final class AuthClient: Sendable {
             path: socketPath, requiresOwnAgent: requiresOwnAgent,
             subscription: SubscribeParams(topics: topics, session: session))
     }
-}
-
-/// getenv(3). A program must not change its environment in another thread while it creates a client.
-package func environmentValue(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    return unsafe String(cString: value)
 }

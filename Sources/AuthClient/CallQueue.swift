@@ -1,3 +1,4 @@
+import AuthConnection
 import AuthWire
 
 /// The calls of an asynchronous client: unsent ones, and those in flight.

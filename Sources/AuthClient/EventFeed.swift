@@ -1,3 +1,4 @@
+import AuthConnection
 import AuthWire
 import Glibc
 import Synchronization

@@ -1,2 +1,2 @@
-// A program that calls the agent needs the types of the protocol too: one import is enough.
-@_exported public import AuthWire
+// One import is enough for a program that calls the agent. AuthConnection exports the types of the protocol in turn.
+@_exported public import AuthConnection

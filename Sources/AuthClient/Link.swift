@@ -1,3 +1,4 @@
+import AuthConnection
 import Glibc
 
 /// An open connection with its partial input and output.

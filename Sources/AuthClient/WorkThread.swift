@@ -1,9 +1,10 @@
+import AuthConnection
 import Glibc
 
 /// A separate thread for poll(2), so that it does not block Swift's thread pool.
 ///
-/// It is not the agent's `BlockingThread`: this library is part of other programs and imports only AuthWire, and a call must
-/// fail if no thread can be started; `BlockingThread` then works on the caller's thread.
+/// It is not the agent's `BlockingThread`: this library is part of other programs and imports only AuthConnection and
+/// AuthWire, and a call must fail if no thread can be started; `BlockingThread` then works on the caller's thread.
 enum WorkThread {
     /// Runs `body` on a new detached thread, which receives no signals.
     static func start(_ body: @escaping @Sendable () -> Void) throws(ClientError) {

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// A connection whose methods are known by name only, and whose results and events keep members that this library does

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 // Between C's pointers and our objects. A handle holds one reference, which `release` gives up.
@@ -66,7 +66,7 @@ func json(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(ClientError) 
 /// - Parameter milliseconds: 0 for the default, -1 for no limit.
 func deadline(_ milliseconds: Int64) throws(ClientError) -> Deadline {
     switch milliseconds {
-    case 0: return .after(AuthClient.defaultTimeout)
+    case 0: return .after(ClientLimits.callTimeout)
     case -1: return .never
     case ..<0: throw .invalid("a timeout of \(milliseconds) ms has passed already")
     default: return .after(.milliseconds(milliseconds))

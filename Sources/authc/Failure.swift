@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// Why a command failed: its exit status, and the error as text and JSON.

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// Runs a command, reports its failure once, and returns the exit status.

@@ -163,7 +163,7 @@ struct PackageTests {
         try await scene.withFolder { folder in
             try link("authd", ["AuthProviders", "CTOML"], in: folder)
             try link("authd-gateway", ["CTOML"], in: folder)
-            try link("authclient", ["AuthClient"], in: folder)
+            try link("authclient", ["AuthConnection"], in: folder)
             let products = "authd authd-gateway authclient"
             let printed = try await scene.shell("Sources/Packaging/notices \"$1\" \(products)", folder)
             try #require(printed.isSuccess, "\(printed.err)")

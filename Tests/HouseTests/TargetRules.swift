@@ -22,12 +22,13 @@ struct TargetRules: Sendable {
         "AuthWire": TargetRules(
             imports: standard,
             forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
-        "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
-        "AuthClientLibrary": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "CAuthClient"])),
+        "AuthConnection": TargetRules(imports: standard.union(["AuthWire"])),
+        "AuthClient": TargetRules(imports: standard.union(["AuthConnection", "AuthWire"])),
+        "AuthClientLibrary": TargetRules(imports: standard.union(["AuthConnection", "AuthWire", "CAuthClient"])),
         "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
             imports: standard.union([
-                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
+                "AuthConfiguration", "AuthConnection", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
                 "CommandArguments",
             ])),
         "CommandArguments": TargetRules(imports: [], forbiddenWords: doing + waiting),

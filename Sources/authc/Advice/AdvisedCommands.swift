@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 import CommandArguments
 import Glibc

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// What to do about a session or provider that the agent does not know: use the name that was meant, sign in, or add a

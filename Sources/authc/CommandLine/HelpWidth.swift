@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 
 /// The width of the lines in help.
 enum HelpWidth {

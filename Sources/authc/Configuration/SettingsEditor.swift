@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthConfiguration
 import AuthFiles
 import AuthWire

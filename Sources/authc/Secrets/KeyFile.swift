@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthFiles
 import AuthWire
 import Glibc

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// Asks for the passphrase of the store, or of the lock, if a call needs it.

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// `authc trust`: shows the new origins for a session's tokens, and asks.

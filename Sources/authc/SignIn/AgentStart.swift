@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import Glibc
 
 /// Starts the agent's socket unit, if it is installed and nothing listens.

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// What the user wants: a sign-in, or a change of a password.

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// Signs out of every session. It goes on after a failure; the exit status is that of the first one.

@@ -1,4 +1,4 @@
-import AuthClient
+import AuthConnection
 import AuthWire
 
 /// Asks the questions of a step on the terminal.

@@ -1,12 +1,12 @@
 /// Splits a stream of bytes into lines that end with LF, and holds no line longer than `limit`.
-struct LineBuffer {
+package struct LineBuffer {
     private let limit: Int
     private var bytes: [UInt8] = []
     /// The start of the first line that is not returned yet, and the first byte that is not searched for LF yet.
     private var start = 0
     private var searched = 0
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
@@ -23,7 +23,7 @@ struct LineBuffer {
     }
 
     /// The next whole line without its LF.
-    mutating func next() throws(ClientError) -> ArraySlice<UInt8>? {
+    package mutating func next() throws(ClientError) -> ArraySlice<UInt8>? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count
             guard bytes.count - start <= limit else { throw .tooLong(limit: limit) }

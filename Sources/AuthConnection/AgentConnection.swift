@@ -14,7 +14,7 @@ public final class AgentConnection {
     private var passed: Descriptor?
     private var acceptsDescriptors = false
 
-    init(socket: LocalSocket) {
+    package init(socket: LocalSocket) {
         self.socket = socket
     }
 
@@ -149,5 +149,15 @@ public final class AgentConnection {
             if descriptors[0].revents != 0 { return true }
         } while !deadline.hasPassed
         return false
+    }
+}
+
+/// Decodes a result.
+/// - Throws: ``ClientError/badReply(_:)`` if a member is not valid.
+package func decoded<Value: WireObject>(_ json: JSON, as _: Value.Type = Value.self) throws(ClientError) -> Value {
+    do throws(AgentError) {
+        return try Value(json)
+    } catch {
+        throw .badReply(error.message)
     }
 }

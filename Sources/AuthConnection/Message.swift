@@ -9,7 +9,7 @@ package enum Message {
 
     /// - Throws: `.badReply` for an invalid message; `.agent` for an error without a call, such as too many connections, after
     ///   which the connection cannot be used.
-    init(line: ArraySlice<UInt8>) throws(ClientError) {
+    package init(line: ArraySlice<UInt8>) throws(ClientError) {
         let message: RPCMessage
         do throws(AgentError) {
             message = try RPCMessage(line: line)
@@ -28,7 +28,7 @@ package enum Message {
     }
 
     /// The request line for `method`, with its LF.
-    static func line(id: Int64, _ method: some AgentMethod) throws(ClientError) -> [UInt8] {
+    package static func line(id: Int64, _ method: some AgentMethod) throws(ClientError) -> [UInt8] {
         try line(RPCRequest(id: .integer(id), method))
     }
 

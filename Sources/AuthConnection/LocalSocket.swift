@@ -1,18 +1,18 @@
 import AuthWire
-import Glibc
+package import Glibc
 
 /// A connected, non-blocking Unix stream socket. Every wait is a poll(2) with a deadline.
-struct LocalSocket: Sendable {
-    let descriptor: Descriptor
+package struct LocalSocket: Sendable {
+    package let descriptor: Descriptor
 
-    enum Received {
+    package enum Received {
         case bytes
         case nothingYet
         case end
     }
 
     /// Tries once to connect. `nil` if the listener's queue is full.
-    static func attempt(_ path: String) throws(ClientError) -> LocalSocket? {
+    package static func attempt(_ path: String) throws(ClientError) -> LocalSocket? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -47,7 +47,7 @@ struct LocalSocket: Sendable {
 
     /// Before anything is sent that another user must not see: the agent must run as this user, or as root, which can
     /// read this process anyway.
-    func requireOwnServer() throws(ClientError) {
+    package func requireOwnServer() throws(ClientError) {
         let userID = serverUserID
         guard userID == geteuid() || userID == 0 else { throw .otherUser(userID: userID) }
     }
@@ -63,7 +63,7 @@ struct LocalSocket: Sendable {
     }
 
     /// Sends as many bytes as fit now, and returns their number.
-    func send(_ bytes: ArraySlice<UInt8>) throws(ClientError) -> Int {
+    package func send(_ bytes: ArraySlice<UInt8>) throws(ClientError) -> Int {
         let sent = unsafe bytes.withUnsafeBytes {
             unsafe Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
@@ -74,7 +74,7 @@ struct LocalSocket: Sendable {
 
     /// - Parameter passed: receives a descriptor that comes with the bytes. Without it, the kernel closes the
     ///   descriptor.
-    func receive(
+    package func receive(
         into lines: inout LineBuffer, _ passed: ((Descriptor) -> Void)? = nil
     ) throws(ClientError) -> Received {
         let (count, code) = unsafe withUnsafeTemporaryAllocation(byteCount: ClientLimits.readBytes, alignment: 1) {
@@ -125,7 +125,7 @@ extension LocalSocket {
 }
 
 /// Waits until a descriptor is ready, the deadline passes or a signal arrives.
-func waitUntilReady(_ descriptors: inout [pollfd], until deadline: Deadline) {
+package func waitUntilReady(_ descriptors: inout [pollfd], until deadline: Deadline) {
     for index in descriptors.indices { descriptors[index].revents = 0 }
     let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout)
     if ready < 0 {

@@ -1,18 +1,5 @@
-import AuthWire
+import AuthConnection
 import Glibc
-
-/// An open file descriptor, which is closed with its last reference.
-package final class Descriptor: Sendable {
-    package let number: Int32
-
-    package init(_ number: Int32) {
-        self.number = number
-    }
-
-    deinit {
-        close(number)
-    }
-}
 
 /// Lets any thread end another's poll(2). A socket pair, because it can be created close-on-exec.
 struct Wake: Sendable {
@@ -37,8 +24,4 @@ struct Wake: Sendable {
         var bytes: [UInt8] = Array(repeating: 0, count: 64)
         while unsafe read(reading.number, &bytes, bytes.count) > 0 {}
     }
-}
-
-func systemText(_ call: String, _ code: Int32) -> String {
-    "\(call): \(SystemError.text(code))"
 }
