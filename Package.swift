@@ -102,11 +102,13 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
-/// Release programs without tables for unwinding, and with one copy of equal functions (Docs/decisions/size.md).
+/// Release programs without tables for unwinding and names of characters, and with one copy of equal functions
+/// (Docs/decisions/size.md).
 let compact: LinkerSetting = .unsafeFlags(
     [
         "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--icf=all", "-Xlinker", "-T", "-Xlinker",
-        "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld",
+        "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld", "-Xlinker", "-T", "-Xlinker",
+        "\(Context.packageDirectory)/Sources/Packaging/linker/without-character-names.ld",
     ], .when(configuration: .release))
 
 /// For programs that glibc loads. With packed relocations, such a program must require GLIBC_ABI_DT_RELR; this option

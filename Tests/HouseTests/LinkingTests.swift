@@ -72,6 +72,15 @@ struct LinkingTests {
         #expect(try await symbols(of: Self.nio, in: "example-client") == 0)
     }
 
+    /// Release programs do not have them (Sources/Packaging/linker/without-character-names.ld).
+    @Test("nothing asks for the Unicode name of a character")
+    func withoutCharacterNames() {
+        let name = "properties" + ".name"
+        for file in ProjectFiles.swiftFiles() {
+            #expect(!file.text.contains(name), "\(file.path) asks for the name of a character")
+        }
+    }
+
     @Test("authc contains nothing of Swift's runtime")
     func authcHasNoRuntime() async throws {
         // The marker of Swift's own symbols, and a function that every other Swift program has.
