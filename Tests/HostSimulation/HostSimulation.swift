@@ -25,13 +25,12 @@ package enum HostSimulation {
     package static func play(
         _ schedule: HostSchedule, injecting fault: HostInjectedFault? = nil, isTraced: Bool = false
     ) async -> Outcome {
-        // Not on a thread of Swift's pool: the simulation runs tasks by itself.
-        await BlockingThread().complete { playHere(schedule, fault, isTraced) }
+        await onThread { playHere(schedule, fault, isTraced) }
     }
 
     /// Counts what hosts without faults request of etcd. The steps of the schedule are not played.
     package static func load(_ schedule: HostSchedule, in period: Duration) async -> EtcdLoad {
-        await BlockingThread().complete {
+        await onThread {
             let run = HostSimulationRun(schedule, fault: nil, traced: false)
             return run.load(in: period)
         }
@@ -39,13 +38,18 @@ package enum HostSimulation {
 
     /// The rule that the schedule breaks, the shortest schedule found that breaks it, and what happened.
     package static func report(_ schedule: HostSchedule) async -> String {
-        await BlockingThread().complete {
+        await onThread {
             let short = Shrinker.shortened(schedule, mostPlays: 100) { playHere($0, nil, false).violation?.rule }
             let outcome = playHere(short, nil, true)
             let rule = outcome.violation.map(String.init(describing:)) ?? "no rule broken"
             let head = ["Seed \(schedule.seed): \(rule)", "The shortest schedule:", "\(short)", "What happened:"]
             return (head + outcome.trace.suffix(maxTraceLines)).joined(separator: "\n")
         }
+    }
+
+    /// Not on a thread of Swift's pool: the simulation runs tasks by itself.
+    static func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await BlockingThread().complete(work)
     }
 
     private static func playHere(

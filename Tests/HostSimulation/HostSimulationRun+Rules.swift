@@ -12,8 +12,7 @@ extension HostSimulationRun {
     /// Checks that all hosts have the same tokens.
     func checkConverged() {
         guard violation == nil, account != nil else { return }
-        let end = time.now + Self.longestChange
-        while violation == nil, isChanging, time.now < end { go(until: time.now + .milliseconds(500)) }
+        awaitChanges()
         guard violation == nil, account != nil else { return }
         guard !isChanging else { return coverage.notCompared += 1 }
         for host in members where host.process.map({ $0.tokens == nil }) ?? false {
@@ -26,6 +25,12 @@ extension HostSimulationRun {
                 .convergence,
                 "host \(first.0) has \(Self.words(first.1)), and host \(host) \(Self.words(tokens))")
         }
+    }
+
+    /// Waits until no host renews the session, and hosts have read the last change.
+    private func awaitChanges() {
+        let end = time.now + Self.longestChange
+        while violation == nil, isChanging, time.now < end { go(until: time.now + .milliseconds(500)) }
     }
 
     private var isChanging: Bool { isRenewing || time.now - changedAt <= Self.delivery }
@@ -49,6 +54,8 @@ extension HostSimulationRun {
     }
 
     func checkRecovered() {
+        guard violation == nil else { return }
+        awaitChanges()
         guard violation == nil else { return }
         for host in members {
             guard let process = host.process else { continue }
@@ -85,6 +92,8 @@ extension HostSimulationRun {
     }
 
     private func checkSignedIn(_ account: Int) {
+        // New tokens may be on their way from the provider or from etcd, so that no host has them yet.
+        guard !isChanging else { return coverage.notCompared += 1 }
         let refreshes = members.compactMap { $0.process?.tokens?.refreshToken?.reveal() }
         guard !provider.hasEnded(account), refreshes.contains(where: { provider.accepts($0, at: time.now) }) else {
             coverage.lost += 1
