@@ -92,38 +92,43 @@ extension EtcdStore: SessionStore, KeyStore {
     /// - Parameter signIn: `nil`: whatever is there.
     private func remove(_ session: SessionName, of signIn: SignInID?) async throws(StoreError) -> SessionRecord? {
         try await reporting(writes: true) { () throws(StoreError) in
-            let place = places.session(session)
-            var found = try await read(place)
-            for _ in 1...EtcdLimits.writeAttempts {
-                guard let entry = found else {
-                    removed(session)
-                    return nil
-                }
-                // A damaged one goes, too.
-                let stored = try await unlessDamaged { () throws(StoreError) in
-                    try await record(in: entry, of: session)
-                }
-                if let signIn, let stored, stored.signIn != signIn {
-                    removed(session)
-                    // Only what this host has seen before has ended.
-                    view.saw(stored.signIn, of: session)
-                    tellChange.yield(session)
-                    return nil
-                }
-                let answer = try await call(
-                    .transaction(
-                        [.changed(key: place, at: entry.modRevision)],
-                        then: [.delete(place), .delete(places.lifetime(session)), .delete(places.intent(session))],
-                        otherwiseReading: [place]))
-                let outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
-                if outcome.succeeded {
-                    removed(session, at: outcome.header.revision)
-                    return stored
-                }
-                found = outcome.entries[place]
-            }
-            throw .cluster(.contended)
+            // Until then, it is unknown whether the record is of this sign-in, or of another one that a backup has
+            // brought back.
+            try await onceReadAgain { () throws(StoreError) in try await removeStored(session, of: signIn) }
         }
+    }
+
+    private func removeStored(_ session: SessionName, of signIn: SignInID?) async throws(StoreError) -> SessionRecord? {
+        let place = places.session(session)
+        var found = try await read(place)
+        for _ in 1...EtcdLimits.writeAttempts {
+            guard let entry = found else {
+                removed(session)
+                return nil
+            }
+            // A damaged one goes, too.
+            let stored = try await unlessDamaged { () throws(StoreError) in
+                try await record(in: entry, of: session)
+            }
+            if let signIn, let stored, stored.signIn != signIn {
+                removed(session)
+                // Only what this host has seen before has ended.
+                view.saw(stored.signIn, of: session)
+                tellChange.yield(session)
+                return nil
+            }
+            let outcome = try await transaction(
+                .transaction(
+                    [.changed(key: place, at: entry.modRevision)],
+                    then: [.delete(place), .delete(places.lifetime(session)), .delete(places.intent(session))],
+                    otherwiseReading: [place]))
+            if outcome.succeeded {
+                removed(session, at: outcome.header.revision)
+                return stored
+            }
+            found = outcome.entries[place]
+        }
+        throw .cluster(.contended)
     }
 
     private func removed(_ session: SessionName, at revision: Int64? = nil) {

@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthModel
 import AuthWire
 
@@ -36,6 +37,35 @@ extension EtcdStore {
         }
         try await removeEndedAgain()
         restores.end()
+    }
+
+    /// For a call that a user waits for: if it fails because everything is to be read again, it is repeated after that. It
+    /// fails if that takes longer than a call may.
+    func onceReadAgain<Value>(
+        _ work: () async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let deadline = now() + EtcdLimits.call
+        while true {
+            do throws(StoreError) {
+                return try await work()
+            } catch {
+                let time = now().duration(to: deadline)
+                guard error == .cluster(.wentBack), time > .zero, await isReadAgain(within: time) else { throw error }
+            }
+        }
+    }
+
+    private func isReadAgain(within time: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try? await self.pause(time)
+                return false
+            }
+            group.addTask { await self.isToReadAgain.wait { !$0 } }
+            let isRead = await group.next() ?? false
+            group.cancelAll()
+            return isRead
+        }
     }
 
     /// If etcd refuses the mark, the recovery continues, because what is left may be removals only. Hosts that cannot

@@ -60,6 +60,32 @@ struct RestoredBackupTests {
         }
     }
 
+    @Test("does not make a sign-out fail that finds it: the sign-out waits until everything was read again")
+    func signOutMeanwhile() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                let backup = try await members.backUp()
+                try await store.saveLater()
+                try await members.restore(backup)
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.load(sample.session)
+                }
+                #expect(fault == .wentBack)
+                let removed = try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await store.run() }
+                    defer { group.cancelAll() }
+                    return try await store.delete(sample.session, of: sample.signIn)
+                }
+                let isSignedOut = await store.view.isSignedOut(sample.session)
+                let sessions = try await members.dump("/authd/ada/sessions/")
+                #expect(removed == sample && isSignedOut && !sessions.contains("sessions/work"))
+            }
+        }
+    }
+
     @Test("does not end a sign-in of another host that a sign-out of this one has found")
     func foundByDelete() async throws {
         try await TwoHosts.running { hosts in

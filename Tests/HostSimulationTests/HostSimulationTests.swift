@@ -243,6 +243,13 @@ struct HostSimulationTests {
                 Step(.events(0), .backUp), Step(.events(0), .ask(0, .renewal)), Step(.events(3), .restore(.new)),
                 Step(.events(0), .signIn(1)),
             ]),
+        // 8: a sign-out failed on a host that found the restore with it.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .ask(0, .renewal)),
+                Step(.time(.nanoseconds(58_127_652)), .restore(.new)), Step(.events(0), .signOut(1)),
+            ]),
     ]
 
     @Test("a schedule that has broken a rule once breaks none", arguments: former)
