@@ -31,7 +31,8 @@ struct ClusterView: Sendable, Equatable {
     private var written: [SessionName: Int64] = [:]
     /// The last sign-in that this host has read or written.
     private var signIns: [SessionName: SignInID] = [:]
-    /// Sign-ins that this host has read or written before the last one, or that were signed out of.
+    /// Sign-ins that this host has read or written before the last one, that were signed out of, or that a record lists as
+    /// former ones.
     private var replaced: [SessionName: [SignInID]] = [:]
     /// The same since etcd went back, until there is a later one.
     private var outdated: [SessionName: Set<SignInID>] = [:]
@@ -39,8 +40,6 @@ struct ClusterView: Sendable, Equatable {
     private var unread: Set<SessionName> = []
     /// The revision at which a session was last removed, if it is known.
     private var endedAt: [SessionName: Int64] = [:]
-    /// Former sign-ins of one session that are remembered.
-    private static let maxReplaced = 8
     /// Sessions whose sign-ins are remembered: twice as many as etcd may have.
     private static let maxNames = 2 * EtcdLimits.sessions
     /// Sessions that this host must write again. It has written them in this run, and they are missing because etcd
@@ -184,14 +183,30 @@ struct ClusterView: Sendable, Equatable {
         signIns[session] = signIn
     }
 
+    /// A record was read that lists these sign-ins as former ones. What this host has seen by itself is later.
+    mutating func saw(former: [SignInID], of session: SessionName) {
+        let known = replaced[session] ?? []
+        let others = former.filter { $0 != signIns[session] && !known.contains($0) }
+        if !others.isEmpty { note(others + known, of: session) }
+    }
+
+    /// The sign-ins that have ended when this one is written, as far as this host knows.
+    func signIns(before signIn: SignInID, of session: SessionName) -> [SignInID] {
+        let last = signIns[session].map { [$0] } ?? []
+        let all = (replaced[session] ?? []).filter { !last.contains($0) } + last
+        return all.filter { $0 != signIn }.suffix(FormerSignIns.limit)
+    }
+
     private mutating func note(_ replaced: SignInID, of session: SessionName) {
-        var all = self.replaced[session] ?? []
-        all.removeAll { $0 == replaced }
-        self.replaced[session] = (all + [replaced]).suffix(Self.maxReplaced)
-        guard self.replaced.count > Self.maxNames else { return }
+        note((self.replaced[session] ?? []).filter { $0 != replaced } + [replaced], of: session)
+    }
+
+    private mutating func note(_ all: [SignInID], of session: SessionName) {
+        replaced[session] = all.suffix(FormerSignIns.limit)
+        guard replaced.count > Self.maxNames else { return }
         // Runners of a CI farm may use other names every day. Those that etcd does not have are left out.
-        self.replaced = self.replaced.filter { changes[$0.key] != nil || $0.key == session }
-        endedAt = endedAt.filter { self.replaced[$0.key] != nil }
+        replaced = replaced.filter { changes[$0.key] != nil || $0.key == session }
+        endedAt = endedAt.filter { replaced[$0.key] != nil }
         signIns = signIns.filter { changes[$0.key] != nil || written[$0.key] != nil || $0.key == session }
     }
 

@@ -3,21 +3,26 @@ import AuthWire
 
 /// Lifetimes of tokens, without a comparison of two hosts' clocks.
 extension EtcdStore {
-    /// The content of an entry in etcd: the record, and what is left of its tokens.
+    /// The content of an entry in etcd: the record, what is left of its tokens, and the former sign-ins.
     /// - Parameter start: when the write began, by the clock that the dates of the record are from.
     func sharedContent(of record: SessionRecord, at start: Moment) -> Secret {
         guard var object = record.json.objectValue else { return record.encoded() }
         for (name, value) in SharedLifetimes.Remaining(of: record, at: start.wall).members {
             object[name] = value
         }
+        FormerSignIns.add(view.signIns(before: record.signIn, of: record.session), to: &object)
         return Secret(bytes: JSON.object(object).serialized())
     }
 
     /// The record with dates of this host.
+    func localized(_ record: SessionRecord, _ content: Secret) async throws(StoreError) -> SessionRecord {
+        try await localized(record, try? JSON(parsing: content.revealBytes()), .unread)
+    }
+
     func localized(
-        _ record: SessionRecord, _ content: Secret, _ lifetime: LifetimeLease = .unread
+        _ record: SessionRecord, _ content: JSON?, _ lifetime: LifetimeLease
     ) async throws(StoreError) -> SessionRecord {
-        let remaining = SharedLifetimes.Remaining(try? JSON(parsing: content.revealBytes()))
+        let remaining = SharedLifetimes.Remaining(content)
         // Other hosts' dates are not used without their age.
         let age =
             lifetimes.knows(record) ? SharedLifetimes.Age() : try await age(of: record.session, remaining, lifetime)

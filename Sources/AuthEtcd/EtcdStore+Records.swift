@@ -227,6 +227,7 @@ extension EtcdStore: SessionStore, KeyStore {
         // Somebody put an older record back. It is reported; the session replaces it if it has a newer one.
         if !isLate, !view.accepts(session, generation: generation) { note(.wentBack) }
         let read: SessionRecord
+        let json = try? JSON(parsing: content.revealBytes())
         do throws(DamagedRecord) {
             let record = try SessionRecord(decoding: content)
             guard record.session == session else { throw DamagedRecord(reason: "it is the record of another session") }
@@ -243,13 +244,14 @@ extension EtcdStore: SessionStore, KeyStore {
             // It was read before it was removed, and arrives later.
             guard !view.isEnded(record.signIn, of: session, at: entry.modRevision) else { return nil }
             view.saw(record.signIn, of: session)
+            view.saw(former: FormerSignIns.list(in: json), of: session)
             view.found(session, at: entry.modRevision)
             reported.used(session, at: entry.modRevision)
             read = record
         } catch {
             throw damage(of: entry, error.reason)
         }
-        return try await localized(read, content, lifetime)
+        return try await localized(read, json, lifetime)
     }
 
     /// - Throws: ``StoreError/failed(reason:)`` if this record is damaged.

@@ -136,6 +136,7 @@ extension HostSimulationRun {
     func signIn(_ host: SimulatedHost) {
         let (account, access, refresh) = provider.signIn()
         endSignIn()
+        formerAccounts[account] = host.process?.endedAccounts
         let life = schedule.life
         tokenTimes[access] = (time.now, time.now + life)
         begin(host, "a sign-in") { [self] process in
@@ -162,7 +163,9 @@ extension HostSimulationRun {
     private func endSignIn() {
         expected = .unknown
         for process in members.compactMap(\.process) {
-            if let account = process.refresh?.account { process.endedAccounts.insert(account) }
+            guard let account = process.refresh?.account else { continue }
+            process.endedAccounts.formUnion(formerAccounts[account] ?? [])
+            process.endedAccounts.insert(account)
         }
     }
 

@@ -53,6 +53,8 @@ final class HostSimulationRun: @unchecked Sendable {
     var expected = Expected.unknown
     /// A refresh token was used again after an interruption.
     var isLossExcused = false
+    /// For each account, those that its host knew to have ended when a user signed in: the record lists them.
+    var formerAccounts: [Int: Set<Int>] = [:]
     /// The process in which a user acts now.
     var acting: Int?
     /// When the last fault of any host or of etcd began.

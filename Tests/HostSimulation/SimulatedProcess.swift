@@ -32,7 +32,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var tellingHold: Int64?
     /// Its last write of tokens.
     var lastWrite: Int64 = 0
-    /// Accounts whose tokens it had when a user began to sign in or out: it knows that these sign-ins have ended.
+    /// Accounts whose tokens it had when a user began to sign in or out, and those that the records of these list: it
+    /// knows that these sign-ins have ended.
     var endedAccounts: Set<Int> = []
     /// Callers, and since when they wait.
     var waiting: [Int: Duration] = [:]

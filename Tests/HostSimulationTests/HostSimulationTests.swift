@@ -157,6 +157,14 @@ struct HostSimulationTests {
                 Step(.events(8), .backUp), Step(.events(10), .ask(2, .token)),
                 Step(.events(12), .restore(.behindProxy)),
             ]),
+        // 2: a host that was started after a sign-in took the former one, which the backup had, for a new one.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .signIn(1)),
+                Step(.events(0), .kill(0, down: .milliseconds(200))), Step(.time(.seconds(1)), .ask(0, .renewal)),
+                Step(.events(3), .restore(.behindProxy)), Step(.events(0), .ask(1, .renewal)),
+            ]),
         // 4: the backup had a hold, even one of the host that had to write.
         HostSchedule(
             hosts: 2,

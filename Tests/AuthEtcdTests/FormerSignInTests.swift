@@ -1,0 +1,94 @@
+import AuthModel
+import AuthWire
+import EtcdTestSupport
+import TestSupport
+import Testing
+
+@testable import AuthEtcd
+
+/// A record lists the sign-ins before its own, for hosts that were started later.
+@Suite("The former sign-ins that a record in etcd lists", .timeLimit(.minutes(2)))
+struct FormerSignInTests {
+    private let session: SessionName
+    private let signIns: [SignInID]
+
+    init() throws {
+        session = try SessionName("work")
+        signIns = try (1...12).map { try #require(SignInID("s\($0)-1")) }
+    }
+
+    private func header(_ revision: Int64) -> EtcdHeader { EtcdHeader(clusterID: "1", revision: revision) }
+
+    @Test("are written and read, the last eight of them, and nothing if there are none")
+    func content() {
+        var object = JSONObject()
+        FormerSignIns.add([], to: &object)
+        #expect(object.isEmpty && FormerSignIns.list(in: nil).isEmpty)
+        #expect(FormerSignIns.list(in: .object(object)).isEmpty)
+        FormerSignIns.add(signIns, to: &object)
+        #expect(FormerSignIns.list(in: .object(object)) == Array(signIns.suffix(8)))
+        #expect(FormerSignIns.list(in: ["former_sign_ins": ["s1-1", 2, "/"]]) == [signIns[0]])
+    }
+
+    @Test("are those that a host has seen end, without the one of the record")
+    func listed() {
+        var view = ClusterView()
+        for signIn in signIns.prefix(3) { view.saw(signIn, of: session) }
+        #expect(view.signIns(before: signIns[3], of: session) == Array(signIns.prefix(3)))
+        #expect(view.signIns(before: signIns[2], of: session) == Array(signIns.prefix(2)))
+        view.removed(session)
+        #expect(view.signIns(before: signIns[3], of: session) == Array(signIns.prefix(3)))
+        // An import of an earlier one.
+        #expect(view.signIns(before: signIns[0], of: session) == Array(signIns[1...2]))
+    }
+
+    @Test("have ended for a host that has only read the list, after a backup was restored")
+    func restored() {
+        var view = ClusterView()
+        view.saw(signIns[1], of: session)
+        view.saw(former: Array(signIns.prefix(2)), of: session)
+        _ = view.read(header(9), [session: 9])
+        #expect(!view.isOutdated(signIns[0], of: session) && !view.isSignedOut(session))
+        _ = view.read(header(6), [session: 5])
+        let isOutdated = signIns.prefix(3).map { view.isOutdated($0, of: session) }
+        #expect(isOutdated == [true, false, false])
+        view.lose(session)
+        #expect(view.lost == [session])
+    }
+
+    @Test("do not displace those that a host has seen end")
+    func limit() {
+        var view = ClusterView()
+        for signIn in signIns.suffix(4) { view.saw(signIn, of: session) }
+        view.saw(former: Array(signIns.prefix(8)), of: session)
+        #expect(view.signIns(before: signIns[11], of: session) == Array(signIns[3...10]))
+    }
+
+    @Test("are not served again by a host that was started after them, when a backup brings one back")
+    func laterStart() async throws {
+        try await EtcdMembers.running { members in
+            let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
+            var later = try etcdSample()
+            later.signIn = try #require(SignInID("s2-1"))
+            let backup = try await one.start(at: members.endpoints) { store in
+                try await store.save(etcdSample())
+                try await admit(two, by: store, at: members)
+                let backup = try await members.backUp()
+                try await store.save(later)
+                return backup
+            }
+            try await two.start(at: members.endpoints) { store in
+                let faults = store.faults()
+                #expect(try await store.load(session) == later)
+                try await store.saveLater()
+                try await members.restore(backup)
+                #expect(await faults.first { $0 == .wentBack } == .wentBack)
+                let (found, isLost) = (try await store.load(session), try await store.hasLost(session))
+                #expect(found == nil && isLost)
+                let outcome = try await store.update(later, replacesOther: false)
+                let stored = try await store.load(session)
+                #expect(outcome.stored == nil && stored == later)
+            }
+        }
+    }
+}
