@@ -157,7 +157,9 @@ extension EtcdStore: LeaseStore {
         _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome.FormerHold {
         let former = try await statedFormerHold(found, of: session, under: lease)
-        return former == .answered && restores.isRecovering(at: clock.bootInstant) ? .abandoned : former
+        // An intent of the backup is about an earlier request. The one before the restore may still be in progress.
+        let isUnknown = former == .answered || restores.isOutdated(found?.entries[places.intent(session)])
+        return isUnknown && restores.isRecovering(at: clock.bootInstant) ? .abandoned : former
     }
 
     /// The same as etcd has it.

@@ -274,6 +274,30 @@ struct RestoredBackupTests {
             #expect(try await !members.dump("/authd/ada/intents/").contains("intents/work"))
         }
     }
+
+    @Test("makes a host wait for requests of others, even if it has the note of an earlier one that has ended")
+    func unansweredBefore() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let faults = two.faults()
+            let sample = try etcdSample()
+            let former = try await one.grantLease().id
+            #expect(
+                try await one.hold(Self.work, for: sample.version, under: former)
+                    == .held(sample, after: .answered))
+            try await one.release(Self.work, leaving: .unanswered)
+            let backup = try await members.backUp()
+            try await two.saveLater()
+            try await members.restore(backup)
+            #expect(await faults.first { $0 == .wentBack } == .wentBack)
+            // Before the mark, no hold begins.
+            #expect(try await until { await two.restores.recovery == nil })
+            let lease = try await two.grantLease().id
+            #expect(
+                try await two.hold(Self.work, for: sample.version, under: lease)
+                    == .held(sample, after: .abandoned))
+        }
+    }
 }
 
 extension EtcdStore {

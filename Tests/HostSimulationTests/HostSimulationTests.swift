@@ -126,6 +126,18 @@ struct HostSimulationTests {
 
     /// Schedules that have broken a rule once.
     private static let former: [HostSchedule] = [
+        // 1: the note of an earlier request, which the backup had, said that no request was in progress.
+        HostSchedule(
+            seed: 10791, hosts: 4, life: .seconds(300),
+            steps: [
+                Step(.events(0), .provider(.losesAnswers)), Step(.time(.seconds(34)), .forget(0, by: 1)),
+                Step(.events(0), .changeKey(0)), Step(.time(.seconds(40)), .kill(3, down: .seconds(60))),
+                Step(.time(.seconds(52)), .setClock(0, by: .seconds(600))),
+                Step(.time(.nanoseconds(5_962_166_616)), .ask(1, .reject)), Step(.time(.seconds(36)), .backUp),
+                Step(.time(.nanoseconds(9_498_336_912)), .setClock(0, by: .seconds(120))),
+                Step(.time(.nanoseconds(36_431_457_056)), .cut(2, for: .nanoseconds(34_557_340_985))),
+                Step(.time(.seconds(3)), .restore(.behindProxy)),
+            ]),
         // 2: a response from before everything is read again looked like a renewal of another host.
         HostSchedule(
             hosts: 2, life: .seconds(60), clockErrors: [.zero, .milliseconds(455_223)],
