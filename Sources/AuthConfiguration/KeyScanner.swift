@@ -240,29 +240,25 @@ package struct KeyScanner {
         index += 1
         guard let byte = current else { throw refusal("the end of a string") }
         switch byte {
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): text.append(byte)
-        case UInt8(ascii: "u"), UInt8(ascii: "U"):
-            let digits = bytes[(index + 1)...].prefix(byte == UInt8(ascii: "u") ? 4 : 8)
-            guard let value = UInt32(hexDigits: digits), digits.count == (byte == UInt8(ascii: "u") ? 4 : 8),
-                let scalar = Unicode.Scalar(value)
-            else { throw refusal("an escaped character, as \\u00e4 or \\U0001f600") }
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+            guard isLong else { throw refusal(Self.escapes) }
+            advance()
+        default:
+            var rest = bytes[index...]
+            guard let scalar = TOMLEscape.read(&rest) else {
+                let isNumber = byte == UInt8(ascii: "u") || byte == UInt8(ascii: "U")
+                throw refusal(isNumber ? "an escaped character, as \\u00e4 or \\U0001f600" : Self.escapes)
+            }
             // A C string, such as a path, would end there.
-            guard value != 0 else {
+            guard scalar != "\0" else {
                 throw Refusal(line: line, expected: "text without NUL characters", found: "an escaped one")
             }
             text += Array(String(scalar).utf8)
-            index += digits.count
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
-            guard isLong else { throw refusal("one of b t n f r \" \\ u U behind a backslash") }
-        default: throw refusal("one of b t n f r \" \\ u U behind a backslash")
+            index = rest.startIndex
         }
-        advance()
     }
+
+    private static let escapes = "one of b t n f r \" \\ u U behind a backslash"
 
     private func isTriple(_ quote: UInt8) -> Bool {
         index + 2 < bytes.count && bytes[index] == quote && bytes[index + 1] == quote && bytes[index + 2] == quote
@@ -338,21 +334,5 @@ package struct KeyScanner {
                 line: line, expected: "at most \(Self.maxPlaces) keys, tables and elements of lists", found: "more")
         }
         places[path] = place ?? KeyLines.Place(line: line, order: index)
-    }
-}
-
-extension UInt32 {
-    /// Digits only: `init(_:radix:)` would accept a sign.
-    fileprivate init?(hexDigits digits: ArraySlice<UInt8>) {
-        let isHex = digits.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                UInt8(ascii: "A")...UInt8(ascii: "F"):
-                true
-            default: false
-            }
-        }
-        guard isHex else { return nil }
-        self.init(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }

@@ -119,10 +119,10 @@ package struct SettingKey: Sendable, Equatable {
     /// - Returns: `nil` if the texts are not a value of this type.
     package func literal(_ texts: [String]) -> String? {
         switch type {
-        case .text, .word: texts.count == 1 ? Self.quoted(texts[0]) : nil
+        case .text, .word: texts.count == 1 ? TOMLEscape.quoted(texts[0]) : nil
         case .boolean: texts == ["true"] || texts == ["false"] ? texts[0] : nil
         case .integer: texts.count == 1 ? Int64(texts[0]).map(String.init) : nil
-        case .texts: "[" + texts.map(Self.quoted).joined(separator: ", ") + "]"
+        case .texts: "[" + texts.map(TOMLEscape.quoted).joined(separator: ", ") + "]"
         case .integers: Self.integers(texts).map { "[" + $0.joined(separator: ", ") + "]" }
         }
     }
@@ -142,23 +142,5 @@ package struct SettingKey: Sendable, Equatable {
     private static func integers(_ texts: [String]) -> [String]? {
         let numbers = texts.compactMap { Int64($0).map(String.init) }
         return numbers.count == texts.count ? numbers : nil
-    }
-
-    /// A basic string (TOML 1.0.0, "String").
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": result += "\\" + String(scalar)
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case "\r": result += "\\r"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -1,7 +1,8 @@
-/// The path of a value in messages: `sign_in.password.fields[0].name`; a key that needs quotes has them.
+/// The path of a value in messages: `sign_in.password.fields[0].name`. A key that needs quotes has them, with the
+/// escapes of TOML: if the path is read again, or written to a file, it has the same keys.
 package enum TOMLPath {
     package static func join(_ path: String, _ key: String) -> String {
-        let written = key.isEmpty || !key.utf8.allSatisfy(isBare) ? quoted(key) : key
+        let written = key.isEmpty || !key.utf8.allSatisfy(isBare) ? TOMLEscape.quoted(key) : key
         return path.isEmpty ? written : path + "." + written
     }
 
@@ -25,21 +26,20 @@ package enum TOMLPath {
 
     /// The reverse of ``join(_:_:)`` and ``element(_:_:)``; `nil` if the text is not a path.
     package static func components(_ path: String) -> [Component]? {
-        var rest = path[...]
+        var rest = Array(path.utf8)[...]
         var components: [Component] = []
         while true {
             guard let key = parseKey(&rest) else { return nil }
             components.append(.key(key))
-            while rest.first == "[" {
-                guard let end = rest.firstIndex(of: "]"),
-                    let number = Int(rest[rest.index(after: rest.startIndex)..<end]), number >= 0
+            while rest.first == UInt8(ascii: "[") {
+                guard let end = rest.firstIndex(of: UInt8(ascii: "]")),
+                    let number = Int(String(decoding: rest[..<end].dropFirst(), as: UTF8.self)), number >= 0
                 else { return nil }
                 components.append(.index(number))
-                rest = rest[rest.index(after: end)...]
+                rest = rest[end...].dropFirst()
             }
-            guard let next = rest.first else { return components }
-            guard next == "." else { return nil }
-            rest.removeFirst()
+            guard let next = rest.popFirst() else { return components }
+            guard next == UInt8(ascii: ".") else { return nil }
         }
     }
 
@@ -52,31 +52,23 @@ package enum TOMLPath {
         }
     }
 
-    private static func parseKey(_ rest: inout Substring) -> String? {
-        guard rest.first == "\"" else {
-            let key = rest.prefix { $0.utf8.allSatisfy(isBare) }
+    private static func parseKey(_ rest: inout ArraySlice<UInt8>) -> String? {
+        guard rest.first == UInt8(ascii: "\"") else {
+            let key = rest.prefix(while: isBare)
             rest = rest[key.endIndex...]
-            return key.isEmpty ? nil : String(key)
+            return key.isEmpty ? nil : String(decoding: key, as: UTF8.self)
         }
         rest.removeFirst()
-        var key = ""
-        while var character = rest.popFirst() {
-            if character == "\"" { return key }
-            if character == "\\" {
-                guard let escaped = rest.popFirst() else { return nil }
-                character = escaped
+        var key: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: key, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let scalar = TOMLEscape.read(&rest) else { return nil }
+                key += Array(String(scalar).utf8)
+            default: key.append(byte)
             }
-            key.append(character)
         }
         return nil
-    }
-
-    private static func quoted(_ key: String) -> String {
-        var text = "\""
-        for character in key {
-            if character == "\"" || character == "\\" { text.append("\\") }
-            text.append(character)
-        }
-        return text + "\""
     }
 }

@@ -193,7 +193,31 @@ struct TOMLTextTests {
         #expect(TOMLPath.text(try #require(TOMLPath.components(path))) == path)
     }
 
-    @Test("no path", arguments: ["", ".", "a.", ".a", "a..b", "a b", "a[", "a[x]", "a[-1]", "\"a", "[0]", "a]"])
+    /// A quote and the mark after it are one character, and so are a mark of a number and the quote after it.
+    @Test(
+        "any key is the same key in its path, and in TOML",
+        arguments: [
+            "\"\u{301}", "a\"\u{301} = 1", "\\\u{301}", "\\\"\u{301}", "\u{600}\"", ".\u{301}b", "[\u{301}0]",
+            "a\nb", "\r\n", "\u{1}\u{1F}\u{7F}\t", "ä\u{2028}😀",
+        ])
+    func anyKey(key: String) throws {
+        let path = TOMLPath.element(TOMLPath.join(TOMLPath.join("a", key), "b"), 1)
+        let components = try #require(TOMLPath.components(path))
+        #expect(components == [.key("a"), .key(key), .key("b"), .index(1)])
+        #expect(Array(TOMLPath.text(components).utf8) == Array(path.utf8))
+        #expect(path.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
+        var text = try TOMLText("")
+        try text.set([.key("a"), .key(key)], to: "1")
+        #expect(text.json() == ["a": [key: 1]], "\(text.text)")
+        #expect(try TOMLText(text.text).settings(below: "").map(\.path) == [TOMLPath.join("a", key)])
+    }
+
+    @Test(
+        "no path",
+        arguments: [
+            "", ".", "a.", ".a", "a..b", "a b", "a[", "a[x]", "a[-1]", "\"a", "[0]", "a]", #""a\x""#,
+            #""\u12""#, #""\"#, "\"a\"\u{301}", "a.\u{301}b", "a[\u{301}0]",
+        ])
     func noPath(text: String) {
         #expect(TOMLPath.components(text) == nil)
     }

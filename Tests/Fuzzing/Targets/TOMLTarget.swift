@@ -10,6 +10,11 @@ extension FuzzTarget {
             let lines = try? KeyLines(text)
         else { return }
         if let difference = TOMLComparison.difference(lines, text) { throw Violation(difference) }
+        for path in lines.paths {
+            let text = TOMLPath.components(path).map { TOMLPath.text($0) }
+            try require(
+                text.map { Array($0.utf8) } == Array(path.utf8), "the path \(path) is read as another one")
+        }
         if let profile = try? ProfileReader.read(text, source: "fuzz") {
             try require(!profile.environments.isEmpty, "a profile without environments is accepted")
             for environment in profile.environments {
