@@ -282,6 +282,25 @@ struct AuthcHelperTests {
         }
     }
 
+    /// A slash and the mark after it are one character, and so are a mark of a number and the space after it.
+    @Test("a line for netrc has one host, one user name and one token")
+    func netrc() async throws {
+        let agent = try TestAgent(replies: [
+            "token.get": .success(["access_token": "x", "token_type": "Bearer", "session": "ada"])
+        ])
+        defer { agent.stop() }
+        for rest in ["", "/", ":443/a", "/\u{301} login eve", "?\u{301} login eve", "#\u{301}"] {
+            let got = try await Program.run(
+                ["helper", "netrc", "https://one.example\(rest)"], folder: agent.folder)
+            #expect(got.output == "machine one.example login oauth2 password x\n", "\(got)")
+        }
+        for user in ["a b", "a\tb", "a\r\nb", "a\u{600} b", "a \u{301}b"] {
+            let got = try await Program.run(
+                ["helper", "netrc", "--user", user, "https://one.example"], folder: agent.folder)
+            #expect(got.status == 64 && got.output.isEmpty, "\(got)")
+        }
+    }
+
     @Test("an expiry that no clock reaches is left out", arguments: [1e300, 1e19, -1e300])
     func expiry(end: Double) async throws {
         let agent = try TestAgent(replies: [

@@ -36,12 +36,22 @@ struct NetrcHelper: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         let token = try HelperToken(options: options, origin: url).get()
-        let host = url.drop { $0 != "/" }.drop { $0 == "/" }.prefix { !"/:?#".contains($0) }
-        guard !token.accessToken.contains(" "), !user.contains(where: \.isWhitespace) else {
+        guard Self.isWord(token.accessToken), Self.isWord(user) else {
             throw .usage("a netrc file cannot have spaces in a user name or token")
         }
-        try Output.result("machine \(host) login \(user) password \(token.accessToken)")
+        try Output.result("machine \(Self.host(of: url)) login \(user) password \(token.accessToken)")
         return .done
+    }
+
+    /// Scalars: a space may be one character with what is before or after it.
+    private static func isWord(_ text: String) -> Bool {
+        !text.unicodeScalars.contains { $0.properties.isWhitespace }
+    }
+
+    /// Bytes: a slash with a combining mark is another character, but the agent and other programs still see the slash.
+    private static func host(of url: String) -> Substring {
+        let slash = UInt8(ascii: "/")
+        return Substring(url.utf8.drop { $0 != slash }.drop { $0 == slash }.prefix { !"/:?#".utf8.contains($0) })
     }
 }
 
