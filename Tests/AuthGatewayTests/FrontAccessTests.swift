@@ -48,6 +48,28 @@ struct FrontAccessTests {
         #expect(status(head("/v1", [("Authorization", Self.text)]), headerOnly, at: port) == 200)
     }
 
+    /// A slash and the mark after it are one character.
+    @Test("where the key and the path end does not depend on the mark that follows")
+    func marks() throws {
+        let access = try access()
+        let start = "http://127.0.0.1:8080"
+        for (target, path, query) in [
+            ("/\(Self.text)/\u{301}a?b", "/\u{301}a", "?b"), ("/\(Self.text)?\u{301}a", "/", "?\u{301}a"),
+            (start + "/\(Self.text)/\u{301}a", "/\u{301}a", ""),
+        ] {
+            let request = try access.admit(head(target), at: port)
+            #expect(request.target == path + query && request.path == path, "\(request.target)")
+            #expect(request.target(of: start + "/\(Self.text)/\u{301}b") == "/\u{301}b")
+            #expect(request.target(of: "/\(Self.text)?\u{301}b") == "/?\u{301}b")
+            #expect(request.target(of: "/\(Self.text)\u{301}/b") == nil)
+            for text in ["\(Self.text)\u{301}", "\u{600}\(Self.text)", "a\(Self.text)/"] {
+                #expect(request.hasKey(text))
+            }
+        }
+        #expect(status(head("/\(Self.text)\u{301}/a"), access, at: port) == 403)
+        #expect(status(head("http://evil.example/\u{301}a"), access, at: port) == 421)
+    }
+
     @Test("a name that was made to lead here is refused (DNS rebinding)")
     func hosts() throws {
         let access = try access()

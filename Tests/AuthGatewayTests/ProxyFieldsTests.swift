@@ -43,6 +43,14 @@ struct ProxyFieldsTests {
         let cookies = [("Cookie", "a=b; sid=mine"), ("Cookie", "sid=other")]
         let inCookie = try sent(own + cookies, ProxyToken(secret, place: cookie))
         #expect(inCookie.fields == ["Accept: */*", "Cookie: a=b; sid=token-1"])
+        // An equals sign and the mark after it are one character, and so are a mark of a number and the semicolon.
+        for other in ["sid=\u{301}mine", "a=\u{600}; sid=mine", "sid=\u{301}; sid=\u{301}"] {
+            let left = other.hasPrefix("a") ? "a=\u{600}; " : ""
+            #expect(
+                try sent([("Cookie", other)], ProxyToken(secret, place: cookie)).fields == [
+                    "Cookie: \(left)sid=token-1"
+                ])
+        }
 
         let query = try TokenPlace(TokenPlaceInfo(kind: "query", name: "key", value: "{access_token}"))
         let inQuery = try sent(own, target: "/v1/a?key=mine&b=c&%6Bey=x", ProxyToken(secret, place: query))
@@ -90,6 +98,7 @@ struct ProxyFieldsTests {
             ("(<http://127.0.0.1:8080/lock>)", "(<http://127.0.0.1:8080/lock>)"),
             ("<http://other.example/a> (<urn:uuid:1>)", "<http://other.example/a> (<urn:uuid:1>)"),
             ("<\(front)/a> (<urn", "<\(server)/a> (<urn"), ("", ""), ("<", "<"), ("[\"]", "[\"]"),
+            ("\u{600}<\(front)/a>\u{301} (\u{301}<a>)", "\u{600}<\(server)/a>\u{301} (\u{301}<a>)"),
         ] {
             #expect(try field("If", sent) == expected)
         }

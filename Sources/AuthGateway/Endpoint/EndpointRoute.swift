@@ -70,7 +70,7 @@ extension FrontRequest {
     /// - Throws: 400 if they are not encoded as a form is, or one is too long.
     var query: [FormField] {
         get throws(FrontProblem) {
-            let text = target.drop { $0 != "?" }.dropFirst()
+            let text = Substring(target.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())
             guard let fields = Form.decode(String(text)),
                 fields.allSatisfy({ $0.value.utf8.count <= EndpointLimits.parameterBytes })
             else { throw FrontProblem(400, .validation, "The query of the request cannot be read.") }

@@ -60,11 +60,11 @@ package struct FrontAccess: Sendable {
                 guard values.count == 1, key.matches(values[0]) else { continue }
                 return FrontRequest(head: head, target: target, keyHeader: name, authorities: own, key: key)
             case .path:
-                let segment = target.dropFirst().prefix { $0 != "/" && $0 != "?" }
-                guard target.hasPrefix("/"), key.matches(segment) else { continue }
-                let rest = target.dropFirst(1 + segment.count)
+                let segment = Substring(target.utf8.dropFirst().prefix { !"/?".utf8.contains($0) })
+                guard target.beginsWithSlash, key.matches(segment) else { continue }
+                let rest = target[segment.endIndex...]
                 return FrontRequest(
-                    head: head, target: rest.hasPrefix("/") ? String(rest) : "/" + rest, prefix: "/" + segment,
+                    head: head, target: rest.beginsWithSlash ? String(rest) : "/" + rest, prefix: "/" + segment,
                     authorities: own, key: key)
             }
         }
@@ -75,12 +75,12 @@ package struct FrontAccess: Sendable {
     /// The absolute form (RFC 9112 §3.2.2) must lead here, too.
     private func originForm(_ head: FrontHead, _ authorities: Set<String>?) throws(FrontProblem) -> String {
         let target = head.target
-        if target.hasPrefix("/") || (target == "*" && head.method == "OPTIONS") { return target }
+        if target.beginsWithSlash || (target == "*" && head.method == "OPTIONS") { return target }
         guard let (authority, path) = target.partsOfHTTP else {
             throw target.contains("://") ? FrontProblem.elsewhere : FrontProblem.malformed("its target is not a path")
         }
         guard let authorities, authorities.contains(authority) else { throw .elsewhere }
-        return path.hasPrefix("/") ? String(path) : "/" + path
+        return path.beginsWithSlash ? String(path) : "/" + path
     }
 
     /// A browser names the page in `Origin`, and says in `Sec-Fetch-Site` whether it is from elsewhere (Fetch Metadata).
@@ -122,13 +122,13 @@ package struct FrontRequest: Sendable {
         self.key = key
     }
 
-    package var path: String { String(target.prefix { $0 != "?" }) }
+    package var path: String { String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })) }
 
     /// What an address of the front has as ``target``: without the key. `nil` for an address of anything else.
     /// - Parameter url: a URL, or a path that begins with the key.
     package func target(of url: String) -> String? {
         if let (authority, path) = url.partsOfHTTP, authorities.contains(authority) {
-            return withoutPrefix(path) ?? (path.hasPrefix("/") ? String(path) : "/" + path)
+            return withoutPrefix(path) ?? (path.beginsWithSlash ? String(path) : "/" + path)
         }
         return prefix.isEmpty ? nil : withoutPrefix(url[...])
     }
@@ -138,20 +138,26 @@ package struct FrontRequest: Sendable {
 
     /// `nil` if the path does not begin with the key.
     private func withoutPrefix(_ path: Substring) -> String? {
-        guard path.hasPrefix(prefix) else { return nil }
-        let rest = path.dropFirst(prefix.count)
-        if rest.isEmpty || rest.hasPrefix("?") { return "/" + rest }
-        return rest.hasPrefix("/") ? String(rest) : nil
+        guard path.utf8.starts(with: prefix.utf8) else { return nil }
+        let rest = Substring(path.utf8.dropFirst(prefix.utf8.count))
+        if rest.isEmpty || rest.utf8.first == UInt8(ascii: "?") { return "/" + rest }
+        return rest.beginsWithSlash ? String(rest) : nil
     }
+}
+
+// Bytes: a slash with a combining mark after it is another character, but a server still sees the slash.
+
+extension StringProtocol {
+    fileprivate var beginsWithSlash: Bool { utf8.first == UInt8(ascii: "/") }
 }
 
 extension String {
     /// The parts of an `http` URL: the authority in lower case, and what follows it. `nil` for anything else.
     fileprivate var partsOfHTTP: (authority: String, path: Substring)? {
         let scheme = "http://"
-        guard lowercased().hasPrefix(scheme) else { return nil }
-        let rest = dropFirst(scheme.count)
-        let authority = rest.prefix { !"/?#".contains($0) }
-        return (authority.lowercased(), rest.dropFirst(authority.count))
+        guard String(decoding: utf8.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme else { return nil }
+        let rest = utf8.dropFirst(scheme.utf8.count)
+        let authority = Substring(rest.prefix { !"/?#".utf8.contains($0) })
+        return (authority.lowercased(), self[authority.endIndex...])
     }
 }

@@ -22,7 +22,7 @@ package struct FrontHead: Sendable {
     /// Whether a comma-separated field names a token.
     package func has(_ token: String, in name: String) -> Bool {
         values(name).contains { value in
-            value.split(separator: ",").contains { $0.lowercased().withoutSpaceAround == token }
+            value.unicodeScalars.split(separator: ",").contains { String($0).lowercased().withoutSpaceAround == token }
         }
     }
 

@@ -32,8 +32,8 @@ package struct FrontKey: Sendable {
     /// Takes the same time for each text of the key's length.
     func matches(_ text: some StringProtocol) -> Bool { Secret(String(text)) == secret }
 
-    /// Whether a text contains the key.
-    func isIn(_ text: String) -> Bool { text.contains(secret.reveal()) }
+    /// Whether a text contains the key. Bytes: the last letter with a combining mark is another character.
+    func isIn(_ text: String) -> Bool { text.utf8.contains(secret.reveal().utf8) }
 
     /// For the one who starts the front.
     package func reveal() -> String { secret.reveal() }

@@ -79,44 +79,49 @@ package enum ProxyFields {
     /// do not change.
     private static func conditions(_ text: String, for request: FrontRequest, to target: ProxyTarget) -> String {
         var result = ""
-        var rest = text[...]
+        // Scalars: a bracket with a combining mark is another character, but a server still sees the bracket.
+        var rest = text.unicodeScalars[...]
         var isInList = false
-        while let character = rest.first {
-            let end: Character? =
-                switch character {
+        while let scalar = rest.first {
+            let end: Unicode.Scalar? =
+                switch scalar {
                 case "<": ">"
                 case "[": "]"
                 case "\"": "\""
                 default: nil
                 }
             guard let end else {
-                isInList = character == "(" || (isInList && character != ")")
-                result.append(rest.removeFirst())
+                isInList = scalar == "(" || (isInList && scalar != ")")
+                result.unicodeScalars.append(rest.removeFirst())
                 continue
             }
             // Without its end, the rest has no meaning.
             guard let close = rest.dropFirst().firstIndex(of: end) else { break }
             let inside = String(rest[..<close].dropFirst())
-            let address = character == "<" && !isInList ? request.target(of: inside).map(target.url(for:)) : nil
-            result += "\(character)\(address ?? inside)\(end)"
+            let address = scalar == "<" && !isInList ? request.target(of: inside).map(target.url(for:)) : nil
+            result += "\(scalar)\(address ?? inside)\(end)"
             rest = rest[close...].dropFirst()
         }
-        return result + rest
+        return result + String(rest)
     }
 
     private static func dropped(_ fields: [(name: String, value: String)]) -> Set<String> {
         var names = ofConnection
         for field in fields where field.name.lowercased() == "connection" {
-            for name in field.value.split(separator: ",") { names.insert(name.lowercased().withoutSpaceAround) }
+            for name in field.value.unicodeScalars.split(separator: ",") {
+                names.insert(String(name).lowercased().withoutSpaceAround)
+            }
         }
         return names
     }
 
     private static func remove(cookie name: String, from fields: inout [(name: String, value: String)]) {
         for index in fields.indices where fields[index].name.lowercased() == "cookie" {
-            fields[index].value = fields[index].value.split(separator: ";")
+            // Scalars: an equals sign with a combining mark is another character, but a server still sees the sign.
+            fields[index].value = fields[index].value.unicodeScalars.split(separator: ";")
                 .map { String($0).withoutSpaceAround }
-                .filter { $0.prefix { $0 != "=" } != name }.joined(separator: "; ")
+                .filter { !$0.unicodeScalars.prefix { $0 != "=" }.elementsEqual(name.unicodeScalars) }
+                .joined(separator: "; ")
         }
         fields.removeAll { $0.name.lowercased() == "cookie" && $0.value.isEmpty }
     }
