@@ -26,6 +26,8 @@ struct CallerIdentityTests {
             (manager + "/app.slice/a.service/backup.service", "a.service", "app.slice", nil),
             (manager + "/app.slice/a.service/user@1000.service/app.slice/b.service", "a.service", "app.slice", nil),
             (manager + "/app.slice/a.service/session-3.scope", "a.service", "app.slice", nil),
+            (manager + "/app.slice/a.service/\u{301}b", "a.service", "app.slice", nil),
+            (manager + "/app.slice/a.service/b\r", "a.service", "app.slice", nil),
             // A name that the kernel uses.
             (manager + "/app.slice/_cpu.service", "cpu.service", "app.slice", nil),
             (manager + "/app.slice/gone.service (deleted)", "gone.service", "app.slice", nil),
@@ -36,7 +38,7 @@ struct CallerIdentityTests {
     func units(path: String, unit: String?, slice: String?, session: String?) throws {
         for text in [
             "0::\(path)\n", "12:pids:/other\n1:name=systemd:\(path)\n0::/\n",
-            "9:name=systemd:/\n8:pids:/\n0::\(path)\n",
+            "9:name=systemd:/\n8:pids:/\n0::\(path)\n", "12:pids:/other\r\n1:name=systemd:\(path)\n0::/\n",
         ] {
             let group = try #require(ControlGroup(text))
             #expect(group.unit == unit)

@@ -20,6 +20,8 @@ struct MountTableTests {
             ("fuse.sshfs", "rw,user_id=1000,group_id=1000", .user), ("fuse", "rw,user_id=1000", .user),
             ("fuse.mergerfs", "rw,user_id=0,group_id=0,allow_other", .server), ("fuseblk", "rw,user_id=0", .server),
             ("fuse", "rw", .user), ("fuse.x", "rw,user_id=01", .user),
+            // Each user may mount a file system of such a kind: the dot and the mark after it are one character.
+            ("fuse.\u{301}x", "rw,user_id=1000", .user), ("fuse.\u{301}x", "rw,user_id=0", .server),
             // A program can set the status time on these.
             ("vfat", "rw,uid=1000", .server), ("msdos", "rw", .server), ("exfat", "rw", .server),
         ]
@@ -32,6 +34,8 @@ struct MountTableTests {
         // A source that is empty, and spaces, backslashes and a separator in names.
         #expect(mount("7 1 0:5 / /a rw -  fuse none rw,user_id=0") == nil)
         #expect(mount("7 1 0:5 / /a rw - tmpfs  rw")?.source == .kernel)
+        let marks = "7 1 0:5 / /a\u{600} rw - fuse.x\u{600} \u{301}a\u{600} rw,user_id=1000\n"
+        #expect(mount(marks) == MountTable.Mount(point: "/a\u{600}", source: .user))
         #expect(mount(#"7 1 0:5 / /a\040b\134c\011- rw - xfs /dev/a rw"#)?.point == "/a b\\c\t-")
         for line in [
             "", "7", "7 1 0:5 / /a rw", "7 1 0:5 / /a rw -", "x 1 0:5 / /a rw - xfs a rw", "7 1 0:5 / /a rw - xfs a",

@@ -13,8 +13,9 @@ struct ControlGroup: Equatable {
 
     /// - Parameter text: the content of the file; `nil` if no line has the group that systemd manages.
     init?(_ text: String) {
-        guard let path = Self.path(in: text), path.hasPrefix("/") else { return nil }
-        var parts = path.split(separator: "/")[...]
+        guard let path = Self.path(in: text), path.utf8.first == UInt8(ascii: "/") else { return nil }
+        // Bytes: a mark at the beginning of a name belongs to the character of the slash, and CRLF is one character.
+        var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]
         // Above the root of our own namespace.
         guard !parts.contains("..") else { return nil }
         readSlices(&parts)
@@ -41,10 +42,11 @@ struct ControlGroup: Equatable {
     /// another, the first may be there without being used: then everything is at its root.
     private static func path(in text: String) -> Substring? {
         var paths: [Substring] = []
-        let lines = text.split(separator: "\n")
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
         for key in ["name=systemd", ""] {
             for line in lines {
-                let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+                let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+                    .map { Substring($0) }
                 guard fields.count == 3, fields[1] == key, !key.isEmpty || fields[0] == "0" else { continue }
                 // The kernel's mark of a group that is removed.
                 paths.append(fields[2].hasSuffix(" (deleted)") ? fields[2].dropLast(" (deleted)".count) : fields[2])

@@ -141,8 +141,10 @@ final class MountTable: Sendable {
     /// The mounts by number. An invalid line is left out, so the source of files on that mount is unknown.
     static func mounts(in text: String) -> [UInt64: Mount] {
         var mounts: [UInt64: Mount] = [:]
-        for line in text.split(separator: "\n") {
-            let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+        // Bytes: a user chooses some names, and a mark at the beginning of one belongs to the separator before it.
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+                .map { Substring($0) }
             guard let number = fields.first.flatMap({ UInt64($0) }), fields.count > 5,
                 let end = fields[6...].firstIndex(of: "-"), fields.count > end + 3, !fields[end + 1].isEmpty
             else { continue }
@@ -171,10 +173,11 @@ final class MountTable: Sendable {
     }
 
     private static func source(of kind: Substring, options: Substring) -> Source {
-        let base = kind.prefix { $0 != "." }
+        let base = Substring(kind.utf8.prefix { $0 != UInt8(ascii: ".") })
         if base == "fuse" || base == "fuseblk" {
             // `user_id` is the user who has mounted and serves it.
-            return options.split(separator: ",").contains("user_id=0") ? .server : .user
+            let isOfRoot = options.utf8.split(separator: UInt8(ascii: ",")).contains { Substring($0) == "user_id=0" }
+            return isOfRoot ? .server : .user
         }
         return local.contains(base) ? .kernel : .server
     }
