@@ -122,7 +122,7 @@ package struct SettingKey: Sendable, Equatable {
         case .text, .word: texts.count == 1 ? TOMLEscape.quoted(texts[0]) : nil
         case .boolean: texts == ["true"] || texts == ["false"] ? texts[0] : nil
         case .integer: texts.count == 1 ? Int64(texts[0]).map(String.init) : nil
-        case .texts: "[" + texts.map(TOMLEscape.quoted).joined(separator: ", ") + "]"
+        case .texts: "[" + texts.map { TOMLEscape.quoted($0) }.joined(separator: ", ") + "]"
         case .integers: Self.integers(texts).map { "[" + $0.joined(separator: ", ") + "]" }
         }
     }

@@ -1,7 +1,10 @@
+import AuthWire
+
 /// The escapes of a basic string (TOML 1.0.0, "String").
 enum TOMLEscape {
     /// A text as a basic string, on one line.
-    static func quoted(_ text: String) -> String {
+    /// - Parameter isShown: invisible characters are escaped, too, so that a message has them as they are written here.
+    static func quoted(_ text: String, isShown: Bool = false) -> String {
         var result = "\""
         // Scalars: a quote with a combining mark is another character, but TOML still sees the quote.
         for scalar in text.unicodeScalars {
@@ -10,9 +13,10 @@ enum TOMLEscape {
             case "\n": result += "\\n"
             case "\t": result += "\\t"
             case "\r": result += "\\r"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F || (isShown && VisibleText.isHidden(scalar)):
+                let (letter, count) = scalar.value <= 0xFFFF ? ("u", 4) : ("U", 8)
                 let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                result += "\\" + letter + String(repeating: "0", count: count - digits.count) + digits
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -2,7 +2,7 @@
 /// escapes of TOML: if the path is read again, or written to a file, it has the same keys.
 package enum TOMLPath {
     package static func join(_ path: String, _ key: String) -> String {
-        let written = key.isEmpty || !key.utf8.allSatisfy(isBare) ? TOMLEscape.quoted(key) : key
+        let written = key.isEmpty || !key.utf8.allSatisfy(isBare) ? TOMLEscape.quoted(key, isShown: true) : key
         return path.isEmpty ? written : path + "." + written
     }
 

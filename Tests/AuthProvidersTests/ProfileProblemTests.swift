@@ -360,6 +360,10 @@ struct ProfileProblemTests {
         let problems = Bench.problems("\"na\u{200B}me\" = 1\n\"\\u001b[31m\" = 2\n\"a\u{E0061}\" = 3\n")
         let shown = problems.map(\.description).joined()
         for text in ["na\\u{200b}me", "\\u{1b}[31m", "a\\u{e0061}"] { #expect(shown.contains(text), "\(shown)") }
+        // The key itself is as TOML has it.
+        for key in [#""na\u200bme""#, #""\u001b[31m""#, #""a\U000e0061""#] {
+            #expect(problems.contains { $0.key == key }, "\(shown)")
+        }
         for problem in problems {
             let whole = problem.key + problem.expected + (problem.found ?? "")
             #expect(!whole.unicodeScalars.contains(where: VisibleText.isHidden), "\(problem)")
