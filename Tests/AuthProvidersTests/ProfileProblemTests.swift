@@ -121,6 +121,10 @@ struct ProfileProblemTests {
                 "without ':'"
             ),
             (
+                15, "basic = { user = \"x:\u{301}{email}\", password = \"{password}\" }",
+                "sign_in.password.request.basic.user", "without ':'"
+            ),
+            (
                 15,
                 "basic = { user = \"{email}\", password = \"{password}\" }\nheaders = { authorization = \"x\" }",
                 "sign_in.password.request.headers.authorization", "no such header with basic"
@@ -326,9 +330,12 @@ struct ProfileProblemTests {
 
     @Test("a password in a URL is not repeated")
     func noSecrets() throws {
-        let problem = try #require(
-            Bench.problems(Bench.text(4, #"production = "https://ada:hunter2@example.org""#)).first { $0.line == 4 })
-        #expect(!"\(problem)".contains("hunter2"))
+        // The @ and the mark after or before it are one character.
+        for at in ["@", "@\u{301}", "\u{600}@"] {
+            let text = Bench.text(4, "production = \"https://ada:hunter2\(at)example.org\"")
+            let problem = try #require(Bench.problems(text).first { $0.line == 4 })
+            #expect(!"\(problem)".contains("hunter2"))
+        }
     }
 
     @Test(

@@ -84,7 +84,8 @@ extension ProfileReader {
             section.required(key, expected).flatMap { template($0, at: section.path(key), names, section.problems) }
         }
         guard let user = texts[0], let password = texts[1] else { return nil }
-        if user.literals.contains(where: { $0.contains(":") }) {
+        // Bytes: a colon with a combining mark is another character, but a server still sees the colon.
+        if user.literals.contains(where: { $0.utf8.contains(UInt8(ascii: ":")) }) {
             section.problems.add(section.path("user"), expected: "a name without ':' (RFC 7617 §2)", found: user.text)
         }
         return .basic(user: user, password: password)

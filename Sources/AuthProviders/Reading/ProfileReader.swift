@@ -102,8 +102,9 @@ package enum ProfileReader {
             }
             return ProviderEnvironment(name: name, baseURL: base.text)
         } catch {
-            // The part before an @ may be a password.
-            problems.add(path, expected: error.expected, found: url.contains("@") ? "one with an @" : url)
+            // The part before an @ may be a password. Bytes: an @ with a combining mark is another character.
+            let mayHavePassword = url.utf8.contains(UInt8(ascii: "@"))
+            problems.add(path, expected: error.expected, found: mayHavePassword ? "one with an @" : url)
             return nil
         }
     }
