@@ -36,7 +36,7 @@ package struct AtomicFile: Sendable {
     }
 
     package var folder: String { PrivateFolder.parent(of: path) }
-    private var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+    private var name: String { String(PrivateFolder.name(of: path)) }
 
     /// After an error the former file is intact.
     /// - Parameter attributes: `nil` for a private file.
@@ -60,7 +60,7 @@ package struct AtomicFile: Sendable {
     /// - Parameter replacing: `false`: if the name exists, the failure is `EEXIST`, and nothing changes.
     package func publish(_ bytes: [UInt8], replacing: Bool) throws(SystemFailure) {
         // Other users may write to the folder, and another process may write this file: the draft must be new.
-        let draft = ".\(name.prefix(200)).\(getpid()).new"
+        let draft = ".\(String(decoding: name.utf8.prefix(200), as: UTF8.self)).\(getpid()).new"
         let draftPath = "\(folder)/\(draft)"
         let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }

@@ -24,7 +24,16 @@ package enum PrivateFolder {
 
     /// The folder of a path; "." for a bare name.
     package static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
+        let name = name(of: path)
+        guard name.startIndex > path.startIndex else { return "." }
+        let slash = path.utf8.index(before: name.startIndex)
         return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// What follows the last slash. Bytes: a slash with a combining mark is another character, but the kernel still sees
+    /// the slash.
+    package static func name(of path: String) -> Substring {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return path[(slash.map(path.utf8.index(after:)) ?? path.startIndex)...]
     }
 }

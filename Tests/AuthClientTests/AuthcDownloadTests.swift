@@ -75,6 +75,22 @@ struct AuthcDownloadTests {
         #expect(result.status == 0 && result.output == "abc", "\(result)")
     }
 
+    /// A slash and the mark after it are one character, and no name has more than 255 bytes.
+    @Test("a response is written beside its file, whatever the name is", arguments: ["\u{301}a", "漢"])
+    func anyName(start: String) async throws {
+        let agent = try Self.agent { _, request, peer, output in
+            peer.reply(request, Self.end)
+            output.write("abc")
+            output.end()
+        }
+        defer { agent.stop() }
+        let name = start + String(repeating: "漢", count: 83)
+        let result = try await Program.run(
+            ["request", "GET", "/down", "-s", "x", "-o", agent.folder + "/" + name], folder: agent.folder)
+        #expect(result.status == 0, "\(result)")
+        #expect(try String(contentsOfFile: agent.folder + "/" + name, encoding: .utf8) == "abc")
+    }
+
     @Test("a stream that the agent ends is reported with the reason, after what has arrived")
     func reason() async throws {
         let agent = try Self.agent { number, request, peer, output in

@@ -100,6 +100,20 @@ struct AuthcOptionTests {
             agent.requests.last?.params?["fields"] == ["name": "Ada King", "list": [1, 2], "handle": "@ada"])
     }
 
+    /// A slash and the mark after it are one character.
+    @Test("the name of a file is sent without its folder, whatever the name begins with")
+    func nameOfFile() async throws {
+        let agent = try TestAgent(replies: [
+            "api.request": .success(["status": 200, "headers": [:], "from_cache": false])
+        ])
+        defer { agent.stop() }
+        try "a".write(toFile: agent.folder + "/\u{301}a", atomically: false, encoding: .utf8)
+        let result = try await Program.run(
+            ["request", "POST", "/up", "-s", "x", "-F", "file=@\(agent.folder)/\u{301}a"], folder: agent.folder)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(agent.requests.last?.params?["multipart"]?.arrayValue?.first?["filename"] == "\u{301}a")
+    }
+
     /// An agent with an endpoint that has a secret argument.
     static func agentWithSecretArgument() throws -> TestAgent {
         let endpoint: JSON = [

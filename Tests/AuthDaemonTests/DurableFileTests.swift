@@ -97,6 +97,27 @@ struct DurableFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["profile.toml"])
     }
 
+    /// A slash and the mark after it are one character.
+    @Test("the folder of a file ends at the last slash, whatever follows it")
+    func names() throws {
+        for (path, parent, name) in [
+            ("/a/b", "/a", "b"), ("/a/\u{301}b", "/a", "\u{301}b"), ("/\u{301}b", "/", "\u{301}b"),
+            ("/a\u{600}/b", "/a\u{600}", "b"), ("b", ".", "b"), ("a/", "a", ""),
+        ] {
+            #expect(PrivateFolder.parent(of: path) == parent && PrivateFolder.name(of: path) == name, "\(path)")
+        }
+        let folder = try TemporaryFolder()
+        // The longest name that Linux accepts has 255 bytes.
+        for name in ["\u{301}b", String(repeating: "漢", count: 85)] {
+            let file = AtomicFile(path: folder.path + "/" + name)
+            try file.publish(Array("one".utf8), replacing: false)
+            #expect(try FolderEntries.names(in: folder.path) == [name])
+            try file.remove()
+        }
+        try AtomicFile(path: folder.path + "/\u{301}b").replace(with: Array("two".utf8))
+        #expect(try FolderEntries.names(in: folder.path) == ["\u{301}b"])
+    }
+
     @Test("a draft that is there already, such as a link of another user, is not written to")
     func foreignDraft() throws {
         let folder = try TemporaryFolder()

@@ -83,7 +83,7 @@ extension FilePlaces {
     /// A named file in the folder where it is, which may be a link, and what it leads to. It may be missing, but not
     /// its folder.
     private static func files(at path: String) -> [String] {
-        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let name = PrivateFolder.name(of: path)
         guard path.hasPrefix("/"), !["", ".", ".."].contains(name), let folder = real(PrivateFolder.parent(of: path))
         else { return [] }
         let file = (folder == "/" ? "" : folder) + "/" + name

@@ -38,7 +38,7 @@ package struct FilePlaces: Sendable {
 
     /// Whether a path is a folder or below it.
     static func covers(_ folder: String, _ path: String) -> Bool {
-        folder == "/" || path == folder || path.hasPrefix(folder + "/")
+        folder == "/" || path == folder || path.utf8.starts(with: (folder + "/").utf8)
     }
 
     private static let foldersOfMany: Set<String> = [

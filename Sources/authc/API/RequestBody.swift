@@ -71,8 +71,9 @@ struct RequestBody {
         return (part, file)
     }
 
+    /// Bytes: the name is sent, and the folders must not be, whatever mark follows a slash.
     private static func fileName(of path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? path
+        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
     }
 }
 

@@ -1,4 +1,5 @@
 import AuthConnection
+import AuthFiles
 import AuthWire
 import CLinux
 import Glibc
@@ -131,8 +132,9 @@ final class ResponseFile {
     }
 
     private static func temporaryName(beside path: String) -> String {
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        return path[..<slash] + "." + path[slash...].prefix(200) + ".authc-\(getpid())"
+        let name = PrivateFolder.name(of: path)
+        let start = String(decoding: name.utf8.prefix(200), as: UTF8.self)
+        return path[..<name.startIndex] + ".\(start).authc-\(getpid())"
     }
 
     private static func resolved(_ name: String) -> String {
