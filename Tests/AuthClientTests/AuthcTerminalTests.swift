@@ -52,6 +52,21 @@ struct AuthcTerminalTests {
         #expect(!sent.contains { $0.contains("Correct-horse1") } && sent.contains { $0.contains("ada@example.org") })
     }
 
+    @Test("shows each line of a response that ends with CRLF as a line")
+    func carriageReturns() async throws {
+        let agent = try TestAgent(replies: [
+            "api.request": .success([
+                "status": 200, "headers": ["content-type": "text/plain"], "body": "one\r\ntwo\r\u{1B}[2J\r\n",
+                "from_cache": false,
+            ])
+        ])
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc request GET /x -s x; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "exit 0")
+        #expect(terminal.text.contains("one\r\ntwo\\u{d}\\u{1b}[2J\r\n"), "\(terminal.text)")
+        await terminal.ends()
+    }
+
     @Test("asks before another account replaces the session; Enter means no")
     func otherAccount() async throws {
         let agent = try AuthcLoginTests.agentOfAnother()

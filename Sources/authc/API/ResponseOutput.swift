@@ -38,10 +38,10 @@ struct ResponseOutput {
         }
         guard let body = response.body else { return }
         if case .string(let text) = body, !isJSON(response) {
-            return try Output.result(isTerminal ? lines(text) : text)
+            return try Output.result(isTerminal ? Visible.lines(text) : text)
         }
         if isTerminal {
-            try Output.result(lines(body.text(pretty: true)))
+            try Output.result(Visible.lines(body.text(pretty: true)))
         } else {
             try Output.json(body)
         }
@@ -50,10 +50,5 @@ struct ResponseOutput {
     private func isJSON(_ response: APIResponse) -> Bool {
         let type = (response.headers["content-type"] ?? "").prefix { $0 != ";" }.lowercased()
         return type == "application/json" || type.hasSuffix("+json")
-    }
-
-    private func lines(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { Visible.line(String($0)) }
-            .joined(separator: "\n")
     }
 }

@@ -5,9 +5,10 @@ enum Visible {
     /// For one line: a line feed is escaped too.
     static func line(_ text: String) -> String { VisibleText.line(text) }
 
-    /// For a text of several lines.
+    /// For a text of several lines. Each ends with LF or CRLF, which are one character.
     static func lines(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }.joined(separator: "\n")
+        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map { line(String($0)) }
+            .joined(separator: "\n")
     }
 
     /// For JSON text. Every writer escapes C0; this escapes the rest.
