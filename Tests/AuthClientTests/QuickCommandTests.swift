@@ -186,6 +186,29 @@ struct QuickCommandTests {
         try await QuickAuthc.expectLeft(["prompt"], folder, ["HOME": ""])
     }
 
+    /// A colon and the mark after it are one character, and so are Malayalam's dot reph and the sign after it.
+    @Test("the full program finds the parts of a word whatever the user's name begins or ends with")
+    func promptMarks() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["authd", "own/authd"] {
+            try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
+        }
+        let pid = ProcessInfo.processInfo.processIdentifier
+        let line = "\(pid) wiki:b\u{D4E} shop:\u{301}a\u{D4E}!sign_in_required one\n"
+        try Data(line.utf8).write(to: URL(filePath: folder + "/authd/prompt"))
+        let settings = URL(filePath: folder + "/own/authd/authd.toml")
+        for (text, shown) in [
+            ("format = \"{session}/{state}\"", "shop/sign_in_required wiki/ one/\n"),
+            ("format = \"{session}\"\nattention_only = true", "shop\n"),
+        ] {
+            try Data("[prompt]\n\(text)\n".utf8).write(to: settings)
+            let full = try await Program.run(
+                ["prompt"], folder: folder, environment: ["XDG_CONFIG_HOME": folder + "/own"])
+            #expect(full.output == shown && full.errors.isEmpty && full.status == 0, "\(full)")
+        }
+    }
+
     @Test("a closed or full output is left to the full program: a token is never written to another descriptor")
     func outputs() async throws {
         let agent = try TestAgent(replies: ["agent.ping": .success([:]), "token.get": .success(Self.token)])

@@ -16,8 +16,8 @@ struct PromptText {
     /// - Parameter line: the words of the file.
     func text(of line: String) -> String {
         var (first, rest): ([String], [String]) = ([], [])
-        for word in line.split(separator: " ") {
-            let (account, state) = Self.halves(word, at: "!")
+        for word in line.unicodeScalars.split(separator: " ") {
+            let (account, state) = Self.halves(Substring(word), at: "!")
             let (session, user) = Self.halves(account, at: ":")
             if settings.folderOnly, !mayBeWanted(session) { continue }
             if settings.attentionOnly, state.isEmpty || state == Self.calmState { continue }
@@ -52,8 +52,9 @@ struct PromptText {
         }.joined()
     }
 
-    private static func halves(_ text: Substring, at mark: Character) -> (Substring, Substring) {
-        guard let place = text.firstIndex(of: mark) else { return (text, "") }
-        return (text[..<place], text[place...].dropFirst())
+    /// Scalars, as the functions of shells: a mark may be one character with what the name of a user begins or ends with.
+    private static func halves(_ text: Substring, at mark: Unicode.Scalar) -> (Substring, Substring) {
+        guard let place = text.unicodeScalars.firstIndex(of: mark) else { return (text, "") }
+        return (text[..<place], text[text.unicodeScalars.index(after: place)...])
     }
 }
