@@ -282,6 +282,19 @@ struct AuthcHelperTests {
         }
     }
 
+    /// An equals sign and the mark after it are one character.
+    @Test("git's user name is repeated, whatever it begins with")
+    func userName() async throws {
+        let agent = try TestAgent(replies: [
+            "token.get": .success(["access_token": "x", "token_type": "Bearer", "session": "ada"])
+        ])
+        defer { agent.stop() }
+        let got = try await Program.run(
+            ["helper", "git", "get"], folder: agent.folder,
+            input: "protocol=https\nhost=one.example\nusername=\u{301}ada\n")
+        #expect(got.output == "username=\u{301}ada\npassword=x\n", "\(got)")
+    }
+
     /// A slash and the mark after it are one character, and so are a mark of a number and the space after it.
     @Test("a line for netrc has one host, one user name and one token")
     func netrc() async throws {

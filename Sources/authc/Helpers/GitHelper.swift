@@ -52,8 +52,8 @@ struct GitCredential {
             // An empty line ends the list.
             guard !bytes.isEmpty else { break }
             guard !bytes.contains(UInt8(ascii: "\r")), !bytes.contains(0) else { continue }
-            let line = Substring(bytes)
-            let halves = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let halves = bytes.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(Substring($0)) }
             guard halves.count == 2 else { continue }
             if halves[0].hasSuffix("[]") {
                 // An empty value clears the list.
