@@ -146,13 +146,16 @@ final class MountTable: Sendable {
             let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
                 .map { Substring($0) }
             guard let number = fields.first.flatMap({ UInt64($0) }), fields.count > 5,
-                let end = fields[6...].firstIndex(of: "-"), fields.count > end + 3, !fields[end + 1].isEmpty
+                let end = fields[6...].firstIndex(of: Self.separator), fields.count > end + 3, !fields[end + 1].isEmpty
             else { continue }
             let source = source(of: fields[end + 1], options: fields[end + 3])
             mounts[number] = Mount(point: plain(fields[4]), source: source)
         }
         return mounts
     }
+
+    /// Ends the optional fields, of which there may be any number.
+    private static let separator: Substring = "-"
 
     /// The kernel writes spaces, tabs, newlines and backslashes as octal numbers.
     private static func plain(_ text: Substring) -> String {

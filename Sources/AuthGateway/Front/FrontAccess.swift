@@ -77,7 +77,8 @@ package struct FrontAccess: Sendable {
         let target = head.target
         if target.beginsWithSlash || (target == "*" && head.method == "OPTIONS") { return target }
         guard let (authority, path) = target.partsOfHTTP else {
-            throw target.contains("://") ? FrontProblem.elsewhere : FrontProblem.malformed("its target is not a path")
+            let isURL = target.utf8.contains("://".utf8)
+            throw isURL ? FrontProblem.elsewhere : FrontProblem.malformed("its target is not a path")
         }
         guard let authorities, authorities.contains(authority) else { throw .elsewhere }
         return path.beginsWithSlash ? String(path) : "/" + path
