@@ -25,7 +25,7 @@ enum InstalledTexts {
     private static var content: String {
         let scripts = CompletionShell.allCases.map { shell in
             let line = "\(Completion.configuration.commandName) \(shell.rawValue)"
-            return (line: line, text: CompletionScript.text(for: shell, root: Authc.self))
+            return (line: line, text: Completion.script(for: shell))
         }
         var (index, texts) = ("", "")
         for (line, text) in help(of: [Authc.self]) + scripts {

@@ -1,84 +1,116 @@
-/// The completion script for fish.
+/// The completion script for fish: see complete(1) and commandline(1) of fish.
 enum FishScript {
-    static func text(_ root: ScriptCommand) -> String {
-        FishFunctions.text(prefix: root.prefix, commandCases: cases(root))
-            + "\ncomplete -c '\(root.name)' -f\n" + completions(root).joined(separator: "\n")
+    static func text(_ table: CompletionTable) -> String {
+        functions.filled(table.program, rows: rows(table))
     }
 
-    /// Reads the options and arguments of a command, then those of the command below it that the line names.
-    private static func cases(_ command: ScriptCommand) -> String {
-        let hasRest = command.positionals.contains(where: \.isRepeating)
-        let options = offered(command).compactMap(specification).map { "'\(escaped($0))'" }
-        let read =
-            "    \(command.prefix)_parse_subcommand \(hasRest ? "-r " : "")\(command.positionals.count) "
-            + options.joined(separator: " ")
-        let below =
-            command.subcommands.isEmpty
-            ? ""
-            : "\n    switch $unparsed_tokens[1]\n"
-                + command.subcommands.map(cases).joined(separator: "\n") + "\n    end"
-        return ("case '\(command.name)'\n" + read + below).indented(by: 4)
+    private static func rows(_ table: CompletionTable) -> String {
+        table.commands.map { command in
+            let rows = command.text(withAbstracts: true)
+            return "        case \(quoted(command.path))\n            echo \(quoted(rows))\n"
+        }.joined()
     }
 
-    /// What fish completes.
-    private static func offered(_ command: ScriptCommand) -> [ArgumentDescription] {
-        command.arguments.filter { !$0.isHidden && ($0.completion != nil || !$0.names.isEmpty) }
-    }
+    private static func quoted(_ text: String) -> String { "'" + text.escaped(["\\": #"\\"#, "'": #"\'"#]) + "'" }
 
-    /// An option as fish's `argparse` reads it.
-    private static func specification(_ argument: ArgumentDescription) -> String? {
-        let short = argument.names.first(where: \.isShort)?.bareText
-        let long = argument.names.first { !$0.isShort }?.bareText
-        let names = [short, long].compactMap(\.self)
-        guard !names.isEmpty else { return nil }
-        return names.joined(separator: "/") + (argument.isOption ? argument.isRepeating ? "=+" : "=" : "")
-    }
+    private static let functions = #"""
+        # The rows for the options, arguments and subcommands of a command.
+        function __§_rows
+            switch "$argv"
+        ¶    end
+        end
 
-    /// A line for each option, argument and subcommand.
-    private static func completions(_ command: ScriptCommand) -> [String] {
-        let start = "complete -c '\(command.path.first ?? "")' -n '\(command.prefix)_should_offer_completions_for_"
-        let path = "\"\(command.path.joined(separator: " "))\""
-        var (lines, place, hasRest) = ([String](), 0, false)
-        for argument in offered(command) {
-            let values = self.values(of: argument, command)
-            guard argument.isPositional else {
-                let once = argument.isRepeating ? [] : argument.names.map { " " + $0.bareText }.sorted()
-                let parts = names(of: argument) + values
-                lines.append("\(start)flags_or_options \(path)\(once.joined())' \(parts.joined(separator: " "))")
-                continue
-            }
-            // All words after the first repeating one belong to it.
-            guard !hasRest else { continue }
-            (place, hasRest) = (place + 1, argument.isRepeating)
-            let comparison = hasRest ? "-ge" : "-eq"
-            lines.append("\(start)positional \(path) \(comparison) \(place)' \(values.joined(separator: " "))")
-        }
-        lines += command.subcommands.map { subcommand in
-            "\(start)positional \(path) -eq \(place + 1)' -fa '\(subcommand.name)' -d '\(escaped(subcommand.abstract))'"
-        }
-        return lines + command.subcommands.flatMap(completions)
-    }
+        # The parts of the row with a name.
+        function __§_row -a name
+            set -l name (string escape --style=regex -- $name)
+            string match -r -- "^(?:[^|]* )?$name(?: [^|]*)?\|.*" $argv[2..] | string split -m 2 '|'
+        end
 
-    private static func names(of argument: ArgumentDescription) -> [String] {
-        let names = argument.names.map { "\($0.isShort ? "-s" : "-l") '\(escaped($0.bareText))'" }
-        return names + (argument.abstract.isEmpty ? [] : ["-d '\(escaped(argument.abstract))'"])
-    }
+        # The values of a kind.
+        function __§_values -S -a kind name cur
+            switch $kind
+                case /
+                    complete -C "'' $cur"
+                case '@*'
+                    set -l asked (string sub -s 2 -- $kind)
+                    test -n "$asked"; and set verbs $asked
+                    command -q $words[1]; and command $words[1] ---completion $verbs -- $name (count $words) \
+                        (string length -- "$cur") $words "$cur" $after 2>/dev/null | string match -v ''
+                case '*'
+                    string split -n ' ' -- $kind
+            end
+        end
 
-    /// The options of `complete` for the values.
-    private static func values(of argument: ArgumentDescription, _ command: ScriptCommand) -> [String] {
-        let needed = argument.isPositional ? "" : "r"
-        switch argument.completion {
-        case nil: return argument.isFlag ? [] : ["-\(needed)fka ''"]
-        case .file: return ["-\(needed)F"]
-        case .list(let words): return ["-\(needed)fka '\(words.joined(separator: " "))'"]
-        case .custom:
-            let request = command.request(for: argument)
-            return [
-                "-\(needed)fka '(\(command.prefix)_custom_completion \(request) "
-                    + "(count (\(command.prefix)_tokens -pc)) (\(command.prefix)_cursor))'"
-            ]
-        }
-    }
+        function __§_complete
+            set -l words (commandline -opc)
+            set -l cur (commandline -ct)
+            set -l after (commandline -op)
+            set -e after[1..(count $words)]
+            test -n "$cur"; and set -e after[1]
+            set -l rows (__§_rows)
+            set -l row
+            set -l verbs
+            set -l used
+            set -l waits
+            set -l ended
+            set -l place 0
+            for word in $words[2..]
+                if test -z "$ended"; and string match -qr '^-.' -- $word
+                    set waits
+                    if test "$word" = --
+                        set ended 1
+                    else if set row (__§_row (string replace -r '=.*' '' -- $word) $rows)
+                        string match -q '+*' -- $row[2]; or set -a used $row[1]
+                        test "$row[2]" = -; or string match -q '*=*' -- $word; or set waits $row
+                    end
+                else if set -q waits[1]
+                    set waits
+                else if test -z "$ended"; and set row (__§_row $word $rows); and test "$row[2]" = '>'
+                    set -a verbs $word
+                    set rows (__§_rows $verbs)
+                else
+                    set place (math $place + 1)
+                end
+            end
+            set -l before ''
+            if test -z "$ended"; and string match -q -- '-*' $cur
+                set waits
+                if set -l parts (string split -m 1 = -- $cur)
+                    set before $parts[1]=
+                    set cur $parts[2]
+                    set waits (__§_row $parts[1] $rows); or return
+                end
+            end
+            set -l found
+            set -l flags
+            set -l index 0
+            if not set -q waits[1]
+                for row in $rows
+                    set row (string split -m 2 '|' -- $row)
+                    if test "$row[2]" = '>'
+                        test $place = 0 -a -z "$ended"; or return
+                        set -a found $row[1]\t$row[3]
+                    else if test -z "$row[1]"
+                        if string match -q '+*' -- $row[2]; and test $index -lt $place; or test $index = $place
+                            set waits positional@$index $row[2] $row[3]
+                        end
+                        set index (math $index + 1)
+                    else if test -z "$ended"; and not contains -- $row[1] $used
+                        set -a flags (string split ' ' -- $row[1])\t$row[3]
+                    end
+                end
+                if test -z "$ended"; and string match -q -- '-*' $cur; or test -z "$waits$found"
+                    set found $flags
+                    set waits
+                end
+            end
+            if set -q waits[1]
+                set -l name (string split ' ' -- $waits[1])[-1]
+                set found $before(__§_values (string sub -s 2 -- $waits[2]) $name "$cur")\t$waits[3]
+            end
+            string join \n -- $found
+        end
 
-    private static func escaped(_ text: String) -> String { text.escaped(["\\": #"\\"#, "'": #"\'"#]) }
+        complete -c § -f -k -a '(__§_complete)'
+        """#
 }

@@ -17,7 +17,7 @@ package struct CommandParser {
     /// - Parameters:
     ///   - words: the line, without the program's name.
     ///   - root: the command with all others below it.
-    ///   - shell: the shell whose script asks for values.
+    ///   - shell: the shell whose script asks for values, if it is the script of an earlier version.
     package static func parse(
         _ words: [String], root: any ParsableCommand.Type, shell: CompletionShell? = nil
     ) throws(UsageError) -> ParsedLine {

@@ -39,9 +39,9 @@ struct CompletionRequest {
         return element?.name.flatMap { name in arguments.first { $0.names.contains(name) } }
     }
 
-    /// - Parameter shell: the one that asks.
+    /// - Parameter shell: the one that asks, if its script is that of an earlier version.
     func values(for shell: CompletionShell?) -> String {
-        // The script for zsh removes this last value. Without it, the script would lose an empty value at the end.
+        // The earlier script for zsh removes this last value.
         (complete(line, index, prefix) + (shell == .zsh ? [" "] : [])).joined(separator: "\n")
     }
 }

@@ -88,7 +88,7 @@ struct CompletionRequest {
             if place > 0 { text.append("\n") }
             text.append(value)
         }
-        // The script for zsh removes this last value, so that an empty one before it is not lost.
+        // The script of earlier versions for zsh, which a shell may still have loaded, removes this last value.
         if let shell = Text(environment: "SAP_SHELL"), shell.equals("zsh") {
             text.append(list.isEmpty ? " " : "\n ")
         }

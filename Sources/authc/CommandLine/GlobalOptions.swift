@@ -3,6 +3,9 @@ enum GlobalOptions {
     private static let flags = ["--json", "--no-input"]
     private static let withValue = ["-s", "--session", "--timeout", "--socket"]
 
+    /// One name of each.
+    static let names = flags + withValue.filter { $0 != "-s" }
+
     /// Whether errors are to be JSON, even before the command line is parsed.
     static func haveJSON(_ words: [String]) -> Bool {
         words.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }

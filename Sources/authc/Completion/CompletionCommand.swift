@@ -13,8 +13,12 @@ struct Completion: AgentCommand {
     var shell: CompletionShell
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try Output.result(CompletionScript.text(for: shell, root: Authc.self))
+        try Output.result(Self.script(for: shell))
         return .done
+    }
+
+    static func script(for shell: CompletionShell) -> String {
+        CompletionScript.text(for: shell, root: Authc.self, leading: GlobalOptions.names)
     }
 }
 

@@ -134,7 +134,7 @@ struct CompletionTests {
         ),
     ]
 
-    private static func prompt(_ shell: String, _ scene: Scene) async throws -> (Terminal, key: String) {
+    static func prompt(_ shell: String, _ scene: Scene) async throws -> (Terminal, key: String) {
         let (file, text, key) = try #require(shells[shell])
         _ = try scene.desktop.folder.write(text + "\n", to: file)
         // It puts authc into $HOME/bin.
@@ -242,7 +242,7 @@ struct CompletionTests {
 
 extension Terminal {
     /// - Parameter key: completes and shows the line.
-    fileprivate func completes(_ typed: String, to line: String, _ key: String) async {
+    func completes(_ typed: String, to line: String, _ key: String) async {
         mark()
         type("\u{15}" + typed + key)
         await waits(for: "<\(line)>")
