@@ -12,6 +12,14 @@ struct CompletionTests {
         guard case .completions("3\n2\nad\n ") = forZsh else { throw Line.OtherLine() }
     }
 
+    @Test("words after the cursor do not change the word at the cursor")
+    func wordsAfter() throws {
+        let words = Line.words("---completion send -- positional@0 2 2 ship send adam --depot north")
+        guard case .completions("5\n2\nad") = try Line.parse(words) else { throw Line.OtherLine() }
+        let outside = Line.words("---completion send -- positional@0 9 2 ship send")
+        guard case .completions("2\n9\n") = try Line.parse(outside) else { throw Line.OtherLine() }
+    }
+
     @Test(
         "a request for values that the program does not have is refused",
         arguments: [

@@ -24,7 +24,7 @@ struct CompletionRequest {
             case .custom(let complete)? = try Self.argument(name, of: CommandDescription(path).arguments)?.completion
         else { throw .unknownCompletion }
         (self.complete, self.index, line) = (complete, index, Array(rest))
-        prefix = rest.last.map { String($0.prefix(cursor)) } ?? ""
+        prefix = line.indices.contains(index) ? String(line[index].prefix(cursor)) : ""
     }
 
     private static func argument(
