@@ -1,6 +1,6 @@
 import Testing
 
-/// A Swift `Character` is what a reader sees as one: a quote with a combining mark after it, or CRLF. What compares
+/// A Swift `Character` is what a reader sees as one: a quote with a combining mark after it, or CRLF. Code that compares
 /// characters does not find that quote or line feed, but a shell, a server, or the reader of a file does.
 @Suite("Texts of others are compared by bytes or Unicode scalars")
 struct CharacterTests {
@@ -10,8 +10,9 @@ struct CharacterTests {
         "AuthDaemon/Access/ControlGroup.swift", "AuthDaemon/Sandbox/MountTable.swift", "AuthFiles/AtomicFile.swift",
         "AuthFiles/PrivateFolder.swift", "AuthGateway/Endpoint/EndpointRoute.swift",
         "AuthGateway/Front/FrontAccess.swift", "AuthGateway/Front/FrontHead.swift",
-        "AuthGateway/Proxy/ProxyFields.swift", "AuthModel/HTTP/HeaderRules.swift", "AuthModel/HTTP/MultipartBody.swift",
-        "AuthModel/Values/BaseURL.swift", "AuthModel/Values/Origin.swift", "AuthModel/Values/PercentEncoding.swift",
+        "AuthGateway/Proxy/ProxyFields.swift", "AuthModel/HTTP/CacheControl.swift", "AuthModel/HTTP/HeaderRules.swift",
+        "AuthModel/HTTP/MultipartBody.swift", "AuthModel/Values/BaseURL.swift", "AuthModel/Values/Origin.swift",
+        "AuthModel/Values/PercentEncoding.swift",
         "AuthWire/Text/CommandText.swift", "AuthWire/Text/ShellWord.swift", "AuthWire/Text/VisibleText.swift",
         "authc/Desktop/DesktopEntry.swift", "authc/Helpers/GitHelper.swift", "authc/Helpers/TerraformHelper.swift",
         "authc/Helpers/TextHelpers.swift", "authc/Prompt/PromptText.swift",
@@ -23,7 +24,6 @@ struct CharacterTests {
         "AuthDaemon/Agent/AgentUsageProblem.swift": "the text of --help",
         "AuthDaemon/Listener/ExtraSocket.swift": "a path in the user's settings; another name is refused by the system",
         "AuthFront/FrontSocket.swift": "an option in a message of this project",
-        "AuthModel/HTTP/CacheControl.swift": "what is not found makes a directive unknown",
         "AuthModel/Profiles/Templates/Template.swift": "a brace that is not found is a literal one everywhere",
         "AuthProviders/Reading/SettingsReader.swift": "accepts digits only",
         "AuthWire/Endpoint/ServiceURL.swift": "accepts ASCII only",
@@ -33,7 +33,7 @@ struct CharacterTests {
         "authc/Helpers/ConfigurationText.swift": "the ends of lines without an LF",
         "authc/Helpers/TerraformConfiguration.swift": "a line that is not understood is not changed",
         "authc/Output/Layout.swift": "columns of a terminal",
-        "authc/Profiles/DescriptionURL.swift": "what else is there must be ASCII; it guards nothing",
+        "authc/Profiles/DescriptionURL.swift": "the rest must be ASCII; it guards nothing",
         "authc/Profiles/OpenAPIDocument+Endpoints.swift": "accepts ASCII letters only",
         "authc/Session/SessionTemplate.swift": "the user's argument",
     ]

@@ -90,8 +90,8 @@ package struct CachedResponse: Sendable {
     /// `nil` for `*`, which no later request can match (§4.1). The token belongs to the session, which is in the key.
     private static func varyNames(_ reply: HTTPResponse) -> [String]? {
         let names = reply.headers.filter { $0.name.lowercased() == "vary" }
-            .flatMap { $0.value.split(separator: ",") }
-            .map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
+            .flatMap { $0.value.utf8.split(separator: UInt8(ascii: ",")) }
+            .map { Substring($0).lowercased().filter { $0 != " " && $0 != "\t" } }
         return names.contains("*") ? nil : names.filter { $0 != "authorization" && !$0.isEmpty }
     }
 

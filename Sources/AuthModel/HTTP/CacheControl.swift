@@ -32,19 +32,19 @@ package struct CacheControl: Sendable, Equatable {
 
     /// Split at commas outside quoted strings; names in lower case.
     private static func directives(_ field: String) -> [(name: String, value: String?)] {
-        var parts: [String] = [""]
+        var parts: [[UInt8]] = [[]]
         var isQuoted = false
-        for character in field {
-            if character == "\"" { isQuoted.toggle() }
-            if character == ",", !isQuoted {
-                parts.append("")
-            } else if character != "\"" {
-                parts[parts.count - 1].append(character)
+        for byte in field.utf8 {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if byte == UInt8(ascii: ","), !isQuoted {
+                parts.append([])
+            } else if byte != UInt8(ascii: "\"") {
+                parts[parts.count - 1].append(byte)
             }
         }
         return parts.map { part in
-            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let texts = halves.map { String($0).withoutSpaceAround }
+            let halves = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let texts = halves.map { String(decoding: $0, as: UTF8.self).withoutSpaceAround }
             return (texts.first?.lowercased() ?? "", texts.count > 1 ? texts[1] : nil)
         }
     }

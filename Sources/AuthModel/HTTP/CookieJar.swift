@@ -113,7 +113,7 @@ package struct CookieJar: Sendable, Equatable {
     package func add(to request: inout HTTPRequest, at now: WallTime) -> Bool {
         guard !cookies.isEmpty, let origin = Origin(of: request.url) else { return false }
         let fields = request.headers.filter { $0.name.lowercased() == "cookie" }.map { $0.value.reveal() }
-        let given = Set(fields.flatMap { $0.split(separator: ";") }.map(Self.name))
+        let given = Set(fields.flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }.map(Self.name))
         let path = Self.path(of: request.url)
         let added = cookies.enumerated()
             .filter { Self.belongs($1, to: origin, path, at: now) && !given.contains($1.name) }
@@ -125,9 +125,9 @@ package struct CookieJar: Sendable, Equatable {
         return true
     }
 
-    private static func name(_ pair: Substring) -> String {
-        let name = pair.prefix { $0 != "=" }.drop { $0 == " " || $0 == "\t" }
-        return String(name)
+    private static func name(_ pair: Substring.UTF8View) -> String {
+        let name = pair.prefix { $0 != UInt8(ascii: "=") }.drop { " \t".utf8.contains($0) }
+        return String(Substring(name))
     }
 
     private static func belongs(_ cookie: Cookie, to origin: Origin, _ path: String, at now: WallTime) -> Bool {

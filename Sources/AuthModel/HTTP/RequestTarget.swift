@@ -45,7 +45,8 @@ struct RequestTarget: Equatable {
             return (base.hasSuffix("/") ? String(base.dropLast()) : base) + text
         }
         let rest = text[text.index(scheme, offsetBy: 3)...]
-        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        // A byte: with a mark after it, the slash is another character.
+        let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         guard let asked = Origin(of: String(text[..<slash])), let own = Origin(of: base), asked == own else {
             throw AgentError(
                 .denied,

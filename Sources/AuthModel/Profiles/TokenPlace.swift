@@ -92,14 +92,13 @@ package enum TokenPlace: Sendable, Equatable {
 extension HTTPRequest {
     func has(header name: String) -> Bool { headers.contains { $0.name.lowercased() == name.lowercased() } }
 
-    /// The cookies that it sends (RFC 6265 §4.2.1).
+    /// The cookies that it sends (RFC 6265 §4.2.1). Bytes: a semicolon may be one character with what is beside it.
     var cookies: [(name: String, value: String)] {
         headers.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
-            field.value.reveal().split(separator: ";").map { pair in
-                let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (
-                    String(halves[0]).withoutSpaceAround, halves.count == 2 ? String(halves[1]).withoutSpaceAround : ""
-                )
+            field.value.reveal().utf8.split(separator: UInt8(ascii: ";")).map { pair in
+                let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                    .map { String(Substring($0)).withoutSpaceAround }
+                return (halves[0], halves.count == 2 ? halves[1] : "")
             }
         }
     }

@@ -51,6 +51,9 @@ struct CachedResponseTests {
     func notKept() {
         #expect(kept([("Cache-Control", "no-store")]) == nil)
         #expect(kept([("Cache-Control", "max-age=60, no-store")], freshFor: .seconds(300)) == nil)
+        // With a mark after it, the comma is another character.
+        #expect(kept([("Cache-Control", "no-store,\u{301}x")], freshFor: .seconds(300)) == nil)
+        #expect(kept([("Vary", "*,\u{301}x")]) == nil)
         #expect(kept([], freshFor: .zero) == nil)
         #expect(kept([("Vary", "Accept, *")]) == nil)
         for status in [201, 204, 206, 304] { #expect(kept([], status: status) == nil) }

@@ -53,6 +53,7 @@ struct RequestTargetTests {
             "users", "//evil.example/users", "/../admin", "/a/%2e%2e/b", "/a b", "/ü", "/a%2", "/a#b", "/a\r\nX: y",
             "/a?q=a b", "/a?q=\r\nX: y", "/a\\b", "https://api.example.org/../x",
             "/a/..%2fb", "/a/%252e%252e/b", "/a/..%5cb", "/a%00", "/a/..;b/c", "https://api.example.org/%252e%252e/x",
+            "https://api.example.org/\u{301}a/b",
         ])
     func badPath(path: String) {
         let error = #expect(throws: AgentError.self) { try url(path) }
