@@ -311,8 +311,8 @@ extension EtcdStore: LeaseStore {
     func refused(_ session: SessionName, _ outcome: EtcdTransaction) -> Bool {
         let (holder, intent) = (outcome.entries[places.holder(session)], outcome.entries[places.intent(session)])
         guard let hold = holds[session] else { return holder != nil && !restores.isOutdated(intent) }
-        // The hold is newer than this refusal.
-        guard outcome.header.revision >= hold.revision else { return false }
+        // The hold, or its intent, is newer than this refusal.
+        guard outcome.header.revision >= max(hold.revision, hold.intentRevision ?? 0) else { return false }
         if !hold.isLost {
             if holder?.modRevision != hold.revision { lostHold(of: session) }
             return false

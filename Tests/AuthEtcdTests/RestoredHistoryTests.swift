@@ -136,6 +136,20 @@ struct RestoredHistoryTests {
         #expect(fault == .wentBack && shown == 5)
     }
 
+    @Test("keeps the intent of a host that is sending, even if the refusal of an earlier write arrives after it")
+    func lateRefusal() async throws {
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: ScriptedTransport(OneKey().answer), clock: HostClock(), pause: { _ in await Task.yield() })
+        let sample = try etcdSample()
+        // As after a restore, when the intent was written again at this revision.
+        let hold = EtcdStore.Hold(
+            lease: LeaseID(1), noted: sample.version, revision: 0, intentRevision: 22, version: nil, isLost: true)
+        let before = try await store.intentRevision(of: sample.session, hold, refusedAt: 21)
+        let after = try await store.intentRevision(of: sample.session, hold, refusedAt: 22)
+        #expect(before == 22 && after == nil)
+    }
+
     @Test("is read with one request: the list of hosts, the mark and the sessions are of one revision")
     func oneRequest() async throws {
         let reads = Reads()
@@ -266,6 +280,16 @@ extension EtcdStore {
             defer { group.cancelAll() }
             try await body()
         }
+    }
+
+    /// The intent that this host counts on, after a write was refused when etcd had none.
+    fileprivate func intentRevision(
+        of session: SessionName, _ hold: Hold, refusedAt revision: Int64
+    ) throws -> Int64? {
+        holds[session] = hold
+        let header: JSON = ["cluster_id": "1", "revision": .string(String(revision))]
+        _ = refused(session, try EtcdTransaction(["header": header, "succeeded": false, "responses": []]))
+        return holds[session]?.intentRevision
     }
 
     /// As if this host had read the mark that it expects this long ago.

@@ -190,6 +190,17 @@ struct HostSimulationTests {
                 Step(.events(0), .ask(1, .renewal)), Step(.events(3), .backUp),
                 Step(.time(.microseconds(297_401)), .restore(.same)),
             ]),
+        // 4: a host that was sending gave up its intent because of a refusal from before that, and waited for a hold.
+        HostSchedule(
+            seed: 13879, hosts: 2,
+            steps: [
+                Step(.events(0), .ask(1, .reject)), Step(.time(.nanoseconds(180_630_369)), .ask(1, .reject)),
+                Step(.events(1), .changeKey(0)), Step(.events(0), .signIn(1)),
+                Step(.time(.nanoseconds(260_551_082)), .ask(1, .renewal)), Step(.time(.seconds(22)), .ask(0, .token)),
+                Step(.events(0), .ask(0, .renewal)), Step(.events(2), .changeKey(0)), Step(.events(1), .backUp),
+                Step(.time(.seconds(1)), .ask(0, .renewal)), Step(.time(.seconds(4)), .ask(0, .renewal)),
+                Step(.events(4), .restore(.same)),
+            ]),
         // 4: another host removed the earlier sign-in of the backup before the one with the later sign-in had read it.
         HostSchedule(
             steps: [
