@@ -16,6 +16,8 @@ enum BashScript {
                 if ((index == 0)) || [[ $rest == [[:space:]]* ]]; then
                     if [[ -n $word ]]; then rest=${rest#"${rest%%[![:space:]]*}"}; fi
                     if ((index <= COMP_CWORD)); then start=$((${#COMP_LINE} - ${#rest})) cursor=${#line[@]}; fi
+                    # With the cursor before it, bash calls this the word at the cursor.
+                    if ((start > COMP_POINT)); then start=$COMP_POINT line+=(''); fi
                     line+=('')
                 fi
                 line[-1]+=$word

@@ -35,7 +35,7 @@ enum FishScript {
                     set -l asked (string sub -s 2 -- $kind)
                     test -n "$asked"; and set verbs $asked
                     command -q $words[1]; and command $words[1] ---completion $verbs -- $name (count $words) \
-                        (string length -- "$cur") $words "$cur" $after 2>/dev/null | string match -v ''
+                        (string length -- "$cur") $words "$cur" 2>/dev/null | string match -v ''
                 case '*'
                     string split -n ' ' -- $kind
             end
@@ -44,9 +44,6 @@ enum FishScript {
         function __§_complete
             set -l words (commandline -opc)
             set -l cur (commandline -ct)
-            set -l after (commandline -op)
-            set -e after[1..(count $words)]
-            test -n "$cur"; and set -e after[1]
             set -l rows (__§_rows)
             set -l row
             set -l verbs

@@ -108,6 +108,14 @@ struct CompletionLineTests {
                 """
             let offered = try await scene.shell(line)
             #expect(offered.out == "<search-users>", "\(offered)")
+            // bash calls the next word the one at the cursor.
+            let between = """
+                source <("$0" completion bash); COMP_WORDS=("$0" call -s fork-in-the-road) COMP_CWORD=2
+                start="$0 call "; COMP_LINE="$start -s fork-in-the-road" COMP_POINT=${#start}
+                _authc_and_values "$0" '' call; printf '<%s>' "${COMPREPLY[@]}"
+                """
+            let all = try await scene.shell(between).out
+            #expect(all.contains("<restaurants>") && !all.contains("<search-users>"), "\(all)")
         }
     }
 }
