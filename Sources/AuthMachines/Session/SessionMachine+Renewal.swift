@@ -251,9 +251,10 @@ extension SessionMachine {
         if pending == nil { redate(now) }
     }
 
-    /// Applies the record's dates under the current clock. A pause after failures is kept.
+    /// Applies the record's dates under the current clock. A pause after a failure, of the provider or of the store, is
+    /// kept.
     mutating func readDatesAgain(_ now: Moment) {
-        let waiting = backoff.failures > 0 ? plan : nil
+        let waiting = backoff.failures > 0 || storeProbeFailed ? plan : nil
         applyLifetime(sentAt: now, former: life.start, now: now)
         plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
     }

@@ -126,6 +126,15 @@ struct SessionMachineLeaseTests {
         #expect(try pause(after: .denied(reason: "no permission")) <= .seconds(5))
     }
 
+    @Test("tries again as soon as planned after a refused hold, though another host has corrected the dates")
+    func correctedDuringPause() throws {
+        var bench = renewing(isOver: false)
+        bench.send(.notSent(try #require(bench.requestsInFlight.last), .cluster(.denied(reason: "no permission"))))
+        let wake = try #require(bench.wakeAt)
+        bench.setClock(by: .seconds(600))
+        #expect(bench.wakeAt == wake)
+    }
+
     @Test("keeps a valid token if no hold was granted")
     func notSentYet() throws {
         var bench = renewing(isOver: false)
