@@ -102,6 +102,10 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
+/// `make build` sets AUTHC_RUNTIME to a copy of Swift's static libraries in which the linker may leave out functions that
+/// nothing refers to (Docs/decisions/size.md).
+let runtime = Context.environment["AUTHC_RUNTIME"].map { ["-resource-dir", $0] } ?? []
+
 /// Release programs without tables for unwinding and names of characters, and with one copy of equal functions
 /// (Docs/decisions/size.md).
 let compact: LinkerSetting = .unsafeFlags(
@@ -109,7 +113,7 @@ let compact: LinkerSetting = .unsafeFlags(
         "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--icf=all", "-Xlinker", "-T", "-Xlinker",
         "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld", "-Xlinker", "-T", "-Xlinker",
         "\(Context.packageDirectory)/Sources/Packaging/linker/without-character-names.ld",
-    ], .when(configuration: .release))
+    ] + runtime, .when(configuration: .release))
 
 /// For programs that glibc loads. With packed relocations, such a program must require GLIBC_ABI_DT_RELR; this option
 /// adds that.

@@ -46,9 +46,9 @@ struct LinkingTests {
     }
 
     /// FoundationEssentials alone adds 5.8 MB (Docs/decisions/size.md).
-    @Test("authc-full contains nothing of Foundation, of regular expressions, or of swift-argument-parser")
+    @Test("authc-full contains nothing of Foundation, regular expressions, concurrency, or swift-argument-parser")
     func authcHasNoFoundation() async throws {
-        let modules = ["ArgumentParser", "FoundationEssentials", "_StringProcessing"]
+        let modules = ["ArgumentParser", "FoundationEssentials", "_Concurrency", "_StringProcessing"]
         #expect(try await symbols(of: ["CommandArguments"], in: "authc-full") > 0)
         #expect(try await symbols(of: modules, in: "authc-full") == 0)
         #expect(try await symbols(of: ["FoundationEssentials"], in: "authd") > 0)

@@ -42,6 +42,7 @@ struct ReleaseLinkingTests {
             output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
         let lines = result.standardOutput.split(separator: "\n").filter { !$0.hasPrefix("make") }
+        #expect(lines.first?.hasPrefix("Sources/Packaging/linker/unretained /") == true)
         #expect(lines.last == "Tests/check-programs folder/authd folder/authc folder/authc-full folder/authd-gateway")
         let built = try #require(lines.firstIndex { $0.hasSuffix(" --product authc-full") })
         #expect(lines[built...].contains { $0.hasPrefix("folder/authc-full ---texts > folder/authc-texts.new && ") })
@@ -51,5 +52,34 @@ struct ReleaseLinkingTests {
         }
         let makefile = try #require(ProjectFiles.file("Makefile"))
         #expect(makefile.lines.contains("build: export AUTHC_PIE := 1"))
+    }
+
+    @Test("the copy of Swift's libraries lets the linker leave out functions, and keeps all else that is marked")
+    func unretained() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "authd-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let script = #"""
+            mkdir -p "$0/lib/swift" "$0/lib/swift_static/linux" && cd "$0"
+            cat >part.c <<'END'
+            __attribute__((retain, used)) int unused(void) { return 1; }
+            __attribute__((retain, used, section("records"))) int record = 2;
+            int called(void) { return 3; }
+            END
+            gcc -c -ffunction-sections -o part.o part.c
+            ar rc lib/swift_static/linux/libswiftPart.a part.o
+            echo 'int called(void); int main(void) { return called(); }' | gcc -c -x c -o main.o -
+            printf '#!/bin/sh\necho "{\\"paths\\": {\\"runtimeResourcePath\\": \\"%s/lib/swift\\"}}"\n' "$0" >swiftc
+            chmod +x swiftc
+            PATH=$0:$PATH "$1/Sources/Packaging/linker/unretained" "$0/copy"
+            for libraries in lib/swift_static copy; do
+                gcc -Wl,--gc-sections -o program main.o "$libraries/linux/libswiftPart.a"
+                nm program | awk '$3 ~ /^(unused|record|called)$/ { print $3 }' | sort | tr '\n' ' '
+            done
+            """#
+        let result = try await run(
+            .name("bash"), arguments: ["-euc", script, folder, ProjectFiles.root.path],
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
+        #expect(result.standardOutput == "called record unused called record ")
     }
 }
