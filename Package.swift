@@ -78,7 +78,8 @@ let fast: SwiftSetting = .unsafeFlags(["-Xfrontend", "-O"], .when(configuration:
 
 /// For the targets that authc-full links: without the import of the module for regular expressions, which every file
 /// has by default. The first use of that module adds 1.2 MB to a static program (Docs/decisions/size.md). Not for
-/// AuthClient and AuthWire, because SwiftPM does not let other packages depend on targets with such settings.
+/// AuthClient, AuthConnection and AuthWire, because SwiftPM does not let other packages depend on targets with such
+/// settings.
 let small: [SwiftSetting] =
     strict + [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
 
@@ -102,8 +103,8 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
-/// `make build` sets AUTHC_RUNTIME to a copy of Swift's static libraries in which the linker may leave out functions that
-/// nothing refers to (Docs/decisions/size.md).
+/// `make build` sets AUTHC_RUNTIME to a copy of Swift's static libraries whose unreferenced functions the linker leaves
+/// out (Docs/decisions/size.md).
 let runtime = Context.environment["AUTHC_RUNTIME"].map { ["-resource-dir", $0] } ?? []
 
 /// Release programs without tables for unwinding and names of characters, and with one copy of equal functions
@@ -209,7 +210,7 @@ package.targets += [
 package.targets += [
     // What a program links to speak to the agent. Standard library and libc only.
     target("AuthClient", ["AuthConnection", "AuthWire"]),
-    // The part that blocks its thread. A program with only that part has nothing of Swift's concurrency in it, 0.6 MB.
+    // The same, blocking the calling thread. A program with only this does not contain Swift's concurrency, 0.6 MB.
     target("AuthConnection", ["AuthWire"]),
 
     // libauthclient: the same for programs in C and other languages (Docs/decisions/c-library.md).
