@@ -16,7 +16,7 @@ enum BashScript {
                 if ((index == 0)) || [[ $rest == [[:space:]]* ]]; then
                     if [[ -n $word ]]; then rest=${rest#"${rest%%[![:space:]]*}"}; fi
                     if ((index <= COMP_CWORD)); then start=$((${#COMP_LINE} - ${#rest})) cursor=${#line[@]}; fi
-                    # With the cursor before it, bash calls this the word at the cursor.
+                    # If the cursor is before this word, bash still calls it the word at the cursor.
                     if ((start > COMP_POINT)); then start=$COMP_POINT line+=(''); fi
                     line+=('')
                 fi
@@ -38,7 +38,7 @@ enum BashScript {
             shown=${shown//[\"\'\\]/}
             COMPREPLY=()
             for word in "${found[@]}"; do
-                # bash would insert $ and ` as they are, unless the word is a file.
+                # bash would insert $ and ` without a backslash, unless the word is a file.
                 if [[ -n $word && $word == "$cur"* ]] && [[ $kind == ?/ || $word != *[\$\`]* ]]; then
                     word=$before$word
                     COMPREPLY+=("${word#"$shown"}")

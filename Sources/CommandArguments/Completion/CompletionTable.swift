@@ -49,7 +49,7 @@ struct CompletionTable {
     private static func rows(_ arguments: [ArgumentDescription]) -> [Row] {
         var (rows, hasRest) = ([Row](), false)
         for argument in arguments {
-            // A hidden argument has a place, too.
+            // A hidden argument counts, too.
             guard argument.isPositional ? !hasRest : !argument.isHidden else { continue }
             // All words after the first repeating argument belong to it.
             hasRest = hasRest || argument.isPositional && argument.isRepeating
@@ -72,7 +72,7 @@ struct CompletionTable {
         }
     }
 
-    /// Before the command, such an option is completed like that of the first command that has it.
+    /// Before the command, such an option is completed as for the first command that has it.
     private func rows(leading: [String]) -> [Row] {
         let known = commands.dropFirst().filter { !$0.path.contains(" ") }.flatMap { command in
             command.rows.map { row in

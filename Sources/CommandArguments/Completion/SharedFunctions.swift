@@ -68,7 +68,7 @@ enum SharedFunctions {
             if [[ -z $ended && $cur == -* || -z $kind${found-} ]]; then kind='' found=("${flags[@]}"); fi
         }
 
-        # What the program answers for the value at the cursor, which is in a word of the line.
+        # Asks for the values of the word at the cursor. Arguments: the program, the index of the word, the words.
         _§_ask() {
             local program=$1 index=$2
             local -a line=("${verbs[@]}")

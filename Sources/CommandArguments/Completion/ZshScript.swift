@@ -29,7 +29,7 @@ enum ZshScript {
             @) found=("${(@f)$(_§_ask "$line[1]" $((CURRENT - 1)) "$line[@]")}") ;;
             *) found=("${(@s: :)kind[2,-1]}") ;;
             esac
-            # It would be inserted with a backslash.
+            # A tilde would be inserted with a backslash.
             if compset -P '\~/'; then found=("${(@)${(@M)found:#\~/*}#\~/}"); fi
             open=(${(M)found:#*[=/]})
             found=(${found:#(|*[=/])})

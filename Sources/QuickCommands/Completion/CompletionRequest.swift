@@ -88,7 +88,7 @@ struct CompletionRequest {
             if place > 0 { text.append("\n") }
             text.append(value)
         }
-        // The script of earlier versions for zsh, which a shell may still have loaded, removes this last value.
+        // The zsh script of earlier versions, which a shell may still have loaded, removes this last value.
         if let shell = Text(environment: "SAP_SHELL"), shell.equals("zsh") {
             text.append(list.isEmpty ? " " : "\n ")
         }
