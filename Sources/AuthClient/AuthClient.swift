@@ -9,7 +9,7 @@ import Glibc
 /// If the connection is lost, calls in flight fail with `closed`. They are not repeated, because the agent may have performed
 /// them.
 public final class AuthClient: Sendable {
-    /// The time limit of a call by default.
+    /// The default time limit of a call.
     public static var defaultTimeout: Duration { ClientLimits.callTimeout }
 
     public let socketPath: String

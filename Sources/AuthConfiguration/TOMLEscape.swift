@@ -3,7 +3,7 @@ import AuthWire
 /// The escapes of a basic string (TOML 1.0.0, "String").
 enum TOMLEscape {
     /// A text as a basic string, on one line.
-    /// - Parameter isShown: invisible characters are escaped, too, so that a message has them as they are written here.
+    /// - Parameter isShown: whether invisible characters are escaped, too, as in a message.
     static func quoted(_ text: String, isShown: Bool = false) -> String {
         var result = "\""
         // Scalars: a quote with a combining mark is another character, but TOML still sees the quote.

@@ -183,7 +183,7 @@ struct ClusterView: Sendable, Equatable {
         signIns[session] = signIn
     }
 
-    /// A record was read that lists these sign-ins as former ones. What this host has seen by itself is later.
+    /// A record was read that lists these sign-ins as former ones. Those that this host has seen are later.
     mutating func saw(former: [SignInID], of session: SessionName) {
         let known = replaced[session] ?? []
         let others = former.filter { $0 != signIns[session] && !known.contains($0) }

@@ -157,7 +157,7 @@ extension EtcdStore: LeaseStore {
         _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome.FormerHold {
         let former = try await statedFormerHold(found, of: session, under: lease)
-        // An intent of the backup is about an earlier request. The one before the restore may still be in progress.
+        // An intent from the backup is about an earlier request. A later one may still be in progress.
         let isUnknown = former == .answered || restores.isOutdated(found?.entries[places.intent(session)])
         return isUnknown && restores.isRecovering(at: clock.bootInstant) ? .abandoned : former
     }

@@ -92,8 +92,8 @@ extension EtcdStore: SessionStore, KeyStore {
     /// - Parameter signIn: `nil`: whatever is there.
     private func remove(_ session: SessionName, of signIn: SignInID?) async throws(StoreError) -> SessionRecord? {
         try await reporting(writes: true) { () throws(StoreError) in
-            // Until then, it is unknown whether the record is of this sign-in, or of another one that a backup has
-            // brought back.
+            // Until everything was read, it is unknown whether the record is of this sign-in, or of another one that a
+            // backup has brought back.
             try await onceReadAgain { () throws(StoreError) in try await removeStored(session, of: signIn) }
         }
     }
@@ -106,7 +106,7 @@ extension EtcdStore: SessionStore, KeyStore {
                 removed(session)
                 return nil
             }
-            // A damaged one goes, too.
+            // A damaged record is removed, too.
             let stored = try await unlessDamaged { () throws(StoreError) in
                 try await record(in: entry, of: session)
             }

@@ -39,11 +39,9 @@ extension EtcdStore {
         restores.end()
     }
 
-    /// For a call that a user waits for: if it fails because everything is to be read again, it is repeated after that. It
-    /// fails if that takes longer than a call may.
-    func onceReadAgain<Value>(
-        _ work: () async throws(StoreError) -> Value
-    ) async throws(StoreError) -> Value {
+    /// For a call that a user waits for: if it fails because everything has to be read again, it is repeated after that.
+    /// - Throws: the error of the call if that takes longer than ``EtcdLimits/call``.
+    func onceReadAgain<Value>(_ work: () async throws(StoreError) -> Value) async throws(StoreError) -> Value {
         let deadline = now() + EtcdLimits.call
         while true {
             do throws(StoreError) {

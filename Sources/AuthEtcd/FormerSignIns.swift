@@ -4,7 +4,7 @@ import AuthWire
 /// Sign-ins of a session that ended before that of a record, as the record in etcd lists them. A host that was started
 /// later knows from them which sign-ins a restored backup may bring back.
 enum FormerSignIns {
-    /// Those of one session that are remembered, the last ones.
+    /// The last ones of a session that are remembered.
     static let limit = 8
 
     private static let name = "former_sign_ins"

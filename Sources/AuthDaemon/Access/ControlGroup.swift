@@ -14,7 +14,7 @@ struct ControlGroup: Equatable {
     /// - Parameter text: the content of the file; `nil` if no line has the group that systemd manages.
     init?(_ text: String) {
         guard let path = Self.path(in: text), path.utf8.first == UInt8(ascii: "/") else { return nil }
-        // Bytes: a mark at the beginning of a name belongs to the character of the slash, and CRLF is one character.
+        // Bytes: a mark at the beginning of a name is one character with the slash, and CRLF is one character.
         var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]
         // Above the root of our own namespace.
         guard !parts.contains("..") else { return nil }

@@ -141,7 +141,7 @@ final class MountTable: Sendable {
     /// The mounts by number. An invalid line is left out, so the source of files on that mount is unknown.
     static func mounts(in text: String) -> [UInt64: Mount] {
         var mounts: [UInt64: Mount] = [:]
-        // Bytes: a user chooses some names, and a mark at the beginning of one belongs to the separator before it.
+        // Bytes: a user chooses some names, and a mark at the beginning of one is one character with the separator.
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
                 .map { Substring($0) }

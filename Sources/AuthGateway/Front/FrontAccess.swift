@@ -146,9 +146,8 @@ package struct FrontRequest: Sendable {
     }
 }
 
-// Bytes: a slash with a combining mark after it is another character, but a server still sees the slash.
-
 extension StringProtocol {
+    /// Bytes: a slash with a combining mark after it is another character, but a server still sees the slash.
     fileprivate var beginsWithSlash: Bool { utf8.first == UInt8(ascii: "/") }
 }
 

@@ -92,7 +92,7 @@ package enum TokenPlace: Sendable, Equatable {
 extension HTTPRequest {
     func has(header name: String) -> Bool { headers.contains { $0.name.lowercased() == name.lowercased() } }
 
-    /// The cookies that it sends (RFC 6265 §4.2.1). Bytes: a semicolon may be one character with what is beside it.
+    /// The cookies that it sends (RFC 6265 §4.2.1). Bytes: a semicolon and a mark beside it may be one character.
     var cookies: [(name: String, value: String)] {
         headers.filter { $0.name.lowercased() == "cookie" }.flatMap { field in
             field.value.reveal().utf8.split(separator: UInt8(ascii: ";")).map { pair in

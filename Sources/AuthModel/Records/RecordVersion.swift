@@ -70,7 +70,7 @@ extension SessionRecord {
     package func allowsRenewal(of record: SessionRecord) -> Bool {
         guard signIn == record.signIn else { return false }
         let isSame = version.hasSameTokens(as: record.version) && tokens.areSame(as: record.tokens)
-        return isSame || !isOtherResult(than: record) && !hasNewerTokens(than: record)
+        return isSame || (!isOtherResult(than: record) && !hasNewerTokens(than: record))
     }
 
     /// Makes both parts newer than those of the other record, even if its sign-in differs.

@@ -71,7 +71,7 @@ struct RequestBody {
         return (part, file)
     }
 
-    /// Bytes: the name is sent, and the folders must not be, whatever mark follows a slash.
+    /// The folders must not be sent. Bytes: a slash with a combining mark is another character.
     private static func fileName(of path: String) -> String {
         path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
     }

@@ -5,7 +5,7 @@ enum Visible {
     /// For one line: a line feed is escaped too.
     static func line(_ text: String) -> String { VisibleText.line(text) }
 
-    /// For a text of several lines. Each ends with LF or CRLF, which are one character.
+    /// For a text of several lines. They end with LF or CRLF, and each of the two is one character.
     static func lines(_ text: String) -> String {
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map { line(String($0)) }
             .joined(separator: "\n")

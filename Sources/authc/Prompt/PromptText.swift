@@ -52,7 +52,7 @@ struct PromptText {
         }.joined()
     }
 
-    /// Scalars, as the functions of shells: a mark may be one character with what the name of a user begins or ends with.
+    /// Scalars, as in the functions for shells: the mark may be one character with the beginning or the end of a name.
     private static func halves(_ text: Substring, at mark: Unicode.Scalar) -> (Substring, Substring) {
         guard let place = text.unicodeScalars.firstIndex(of: mark) else { return (text, "") }
         return (text[..<place], text[text.unicodeScalars.index(after: place)...])
