@@ -295,7 +295,7 @@ struct AuthcHelperTests {
         #expect(got.output == "username=\u{301}ada\npassword=x\n", "\(got)")
     }
 
-    /// A slash and the mark after it are one character, and so are a mark of a number and the space after it.
+    /// A slash and the mark after it are one character, and so are U+0600 and the space after it.
     @Test("a line for netrc has one host, one user name and one token")
     func netrc() async throws {
         let agent = try TestAgent(replies: [

@@ -275,7 +275,7 @@ struct RestoredBackupTests {
         }
     }
 
-    @Test("makes a host wait for requests of others, even if it has the note of an earlier one that has ended")
+    @Test("makes a host wait for requests of others, even if it has the intent of an earlier one that has ended")
     func unansweredBefore() async throws {
         try await TwoHosts.running { hosts in
             let (one, two, members) = (hosts.store, hosts.other, hosts.members)

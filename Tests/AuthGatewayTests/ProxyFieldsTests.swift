@@ -43,7 +43,7 @@ struct ProxyFieldsTests {
         let cookies = [("Cookie", "a=b; sid=mine"), ("Cookie", "sid=other")]
         let inCookie = try sent(own + cookies, ProxyToken(secret, place: cookie))
         #expect(inCookie.fields == ["Accept: */*", "Cookie: a=b; sid=token-1"])
-        // An equals sign and the mark after it are one character, and so are a mark of a number and the semicolon.
+        // An equals sign and the mark after it are one character, and so are U+0600 and the semicolon.
         for other in ["sid=\u{301}mine", "a=\u{600}; sid=mine", "sid=\u{301}; sid=\u{301}"] {
             let left = other.hasPrefix("a") ? "a=\u{600}; " : ""
             #expect(

@@ -193,7 +193,7 @@ struct TOMLTextTests {
         #expect(TOMLPath.text(try #require(TOMLPath.components(path))) == path)
     }
 
-    /// A quote and the mark after it are one character, and so are a mark of a number and the quote after it.
+    /// A quote and the mark after it are one character, and so are U+0600 and the quote after it.
     @Test(
         "any key is the same key in its path, and in TOML",
         arguments: [

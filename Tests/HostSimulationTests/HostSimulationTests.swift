@@ -126,7 +126,7 @@ struct HostSimulationTests {
 
     /// Schedules that have broken a rule once.
     private static let former: [HostSchedule] = [
-        // 1: the note of an earlier request, which the backup had, said that no request was in progress.
+        // 1: the intent of an earlier request, which the backup had, said that no request was in progress.
         HostSchedule(
             seed: 10791, hosts: 4, life: .seconds(300),
             steps: [
@@ -190,7 +190,7 @@ struct HostSimulationTests {
                 Step(.events(0), .ask(1, .renewal)), Step(.events(3), .backUp),
                 Step(.time(.microseconds(297_401)), .restore(.same)),
             ]),
-        // 4: a host that was sending gave up its intent because of a refusal from before that, and waited for a hold.
+        // 4: a host that was sending gave up its intent because of an earlier refusal, and waited for a hold.
         HostSchedule(
             seed: 13879, hosts: 2,
             steps: [

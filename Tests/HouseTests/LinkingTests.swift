@@ -73,11 +73,11 @@ struct LinkingTests {
     }
 
     /// Release programs do not have them (Sources/Packaging/linker/without-character-names.ld).
-    @Test("nothing asks for the Unicode name of a character")
+    @Test("no file reads the Unicode name of a character")
     func withoutCharacterNames() {
         let name = "properties" + ".name"
         for file in ProjectFiles.swiftFiles() {
-            #expect(!file.text.contains(name), "\(file.path) asks for the name of a character")
+            #expect(!file.text.contains(name), "\(file.path) reads the name of a character")
         }
     }
 
