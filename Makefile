@@ -176,7 +176,7 @@ build: export AUTHC_PIE := 1
 build: export AUTHC_PACKED = $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); print (v[1] > 2 || v[2] >= 36) }')
 build: export AUTHC_RUNTIME := $(CURDIR)/.build/runtime
 build:
-	Sources/Packaging/linker/unretained $(AUTHC_RUNTIME)
+	Sources/Packaging/linker/unretained $(SWIFT) $(AUTHC_RUNTIME)
 	$(foreach product,$(PRODUCTS),$(call build-product,$(product)))
 	$(if $(filter authc-full,$(PRODUCTS)),$(call write-texts,$(RELEASE),$(RELEASE)))
 	Tests/check-programs $(addprefix $(RELEASE)/,$(filter $(PROGRAMS) $(COMMANDS),$(PRODUCTS)))
