@@ -1,9 +1,20 @@
 import Testing
 
-/// With a small program in place of the real ones, which take two release builds.
+/// With a small program in place of the real ones, which take two release builds, and an empty runtime.
 @Suite("make reproduce")
 struct ReproduceTests {
     private let scene = PackageScene()
+
+    /// The beginning of a script that stands in for `swift`, in the folder of the shell's `$1`: where its runtime is.
+    private static let runtime = #"""
+        mkdir -p "$1/lib/swift_static/linux"
+        cat >"$1/swift" <<'END'
+        #!/bin/bash
+        if [ "$1" = -print-target-info ]; then
+            echo "{\"paths\": {\"runtimeResourcePath\": \"${0%/*}/lib/swift\"}}"
+            exit
+        fi
+        """#
 
     /// Runs the script with a program whose source is this line of the shell's `echo`, in each of the two folders.
     private func reproduce(_ source: String) async throws -> PackageScene.Outcome {
@@ -11,8 +22,7 @@ struct ReproduceTests {
         try await scene.withFolder { folder in
             outcome = try await scene.shell(
                 """
-                cat >"$1/swift" <<'END'
-                #!/bin/bash
+                \(Self.runtime)
                 mkdir -p .build/release
                 echo \(source) | cc -x c - -pie -Wl,-z,now,-z,relro,--build-id=none -o ".build/release/${!#}"
                 END
@@ -47,8 +57,7 @@ struct ReproduceTests {
         try await scene.withFolder { folder in
             outcome = try await scene.shell(
                 """
-                cat >"$1/swift" <<'END'
-                #!/bin/bash
+                \(Self.runtime)
                 product=${!#} release=.build/release
                 mkdir -p "$release/$product.product" .build/AuthClient.build .build/checkouts
                 object=$PWD/.build/AuthClient.build/file.o
