@@ -172,6 +172,8 @@ package final class SessionRegistry: Sendable {
         }
         if storage.store.leases != nil { await session.handle(.shared(true)) }
         await session.begin()
+        // Unlike the token of a restored session, this one was received on one of them.
+        if let status = board.status(record.session) { closeConnections(of: status) }
         return session
     }
 
@@ -195,13 +197,11 @@ package final class SessionRegistry: Sendable {
                 let name = snapshot.status.session
                 storage.pauses.set(snapshot.pause, for: name)
                 let former = board.snapshot(name)
-                let isNewToken = former?.token != snapshot.token
                 board.put(snapshot)
                 storage.defaultChanged()
-                if let former, Self.isUsable(former.status) != Self.isUsable(snapshot.status) {
-                    self?.signInChanged(of: name)
-                }
-                if isNewToken { self?.closeConnections(of: snapshot.status) }
+                guard let former else { return }
+                if Self.isUsable(former.status) != Self.isUsable(snapshot.status) { self?.signInChanged(of: name) }
+                if former.token != snapshot.token { self?.closeConnections(of: snapshot.status) }
             }, forget: { [weak self] in self?.forget($0, $1) },
             sharedGrant: {
                 [weak self] (record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant in

@@ -39,6 +39,25 @@ struct OwnConnectionsTests {
         #expect(transport.dropped == 0)
     }
 
+    @Test("stay open when a session is restored, whose token they have not had")
+    func restored() async throws {
+        let (store, transport) = (MemoryStore(), ExampleProvider.numbering())
+        let now = ManualClock().now().wall
+        try await store.save(
+            SessionRecord(
+                session: try SessionName("work"), provider: "example", environment: "local", method: "password",
+                tokens: TokenSet(accessToken: Secret("token-0"), issuedAt: now, expiresAt: now + .seconds(1000)),
+                user: nil, rawUser: nil, signedInAt: now, generation: 1, revision: 1))
+        let example = try ExampleProvider(store: store, transport: transport)
+        let run = Task { await example.loader.run() }
+        await example.loader.ready()
+        #expect(example.sessions.liveToken(TokenGet()) != nil)
+        _ = try await example.sessions.refresh(SessionParams())
+        run.cancel()
+        await run.value
+        #expect(transport.closed == ["http://localhost:1"])
+    }
+
     @Test("are closed after the last request of a renewal, and of a sign-in if no request for its user follows")
     func lastRequest() async throws {
         for fetchesUser in [false, true] {
