@@ -3,11 +3,6 @@ import AuthWire
 
 /// Where a session's tokens and credentials go, by its present profile.
 extension ProviderClient {
-    /// What the profile itself names, without a request.
-    func namedOrigins(of record: SessionRecord) -> TokenOrigins? {
-        profile(of: record)?.origins(in: record.environment)
-    }
-
     /// With the endpoints of the authorization server, which may have to be fetched; `nil` if the profile has no such
     /// environment.
     func origins(

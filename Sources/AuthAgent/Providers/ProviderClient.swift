@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Sends requests to providers, as their profiles describe them.
 package final class ProviderClient: Sendable {
-    private let current: Mutex<ProfileCatalog>
+    private let current: Mutex<CurrentProfiles>
     private let transport: any HTTPTransport
     /// The profiles that were generated so far, by name. They are few: each belongs to a resource that a user signed in to.
     private let generated = Mutex<[String: ProviderProfile]>([:])
@@ -18,7 +18,7 @@ package final class ProviderClient: Sendable {
     @TaskLocal static var held: HeldRequests?
 
     package init(profiles: ProfileCatalog, transport: any HTTPTransport, signer: ProofSigner) {
-        current = Mutex(profiles)
+        current = Mutex(CurrentProfiles(profiles))
         self.transport = transport
         self.signer = signer
     }
@@ -27,8 +27,8 @@ package final class ProviderClient: Sendable {
 
     /// The profiles as last loaded. A reload replaces all of them at once.
     package var profiles: ProfileCatalog {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
+        get { current.withLock { $0.catalog } }
+        set { current.withLock { $0.replace(with: newValue) } }
     }
 
     /// The present profile of a session, with the client that its provider knows.
@@ -51,24 +51,39 @@ package final class ProviderClient: Sendable {
         }
     }
 
-    /// Whether anything renews this session, by its present profile.
-    package func canRenew(_ record: SessionRecord) -> Bool {
-        // Without a profile, or with one that makes no request, the session may be renewed when the profile is fixed: only a
-        // provider ends a session.
-        guard let profile = profile(of: record), record.resource?.sharedSession == nil else { return true }
-        if profile.oauth != nil { return profile.renewsByOAuth(record) }
-        do throws(AgentError) {
-            return try profile.renewalRequest(record) != nil || (try? profile.repeatedSignIn(record)) != nil
-        } catch {
-            return true
-        }
+    /// The same, computed once for all sessions that share it.
+    /// - Returns: `nil` if there is no profile, or if it is not shared.
+    private func shared(_ record: SessionRecord) -> SharedProfile? {
+        guard let key = SharedProfile.Key(record) else { return nil }
+        if let known = current.withLock({ $0.shared[key] }) { return known }
+        let (catalog, version) = current.withLock { ($0.catalog, $0.version) }
+        guard let profile = catalog[record.provider]?.serving(record) else { return nil }
+        let shared = SharedProfile(
+            profile, probe: probe(profile, record.environment), origins: profile.origins(in: record.environment))
+        current.withLock { $0.share(shared, as: key, of: version) }
+        return shared
     }
+
+    /// Whether the provider is asked if this session's token is valid.
+    func validates(_ record: SessionRecord) -> Bool {
+        (shared(record)?.profile.renewal ?? profile(of: record)?.renewal)?.kind == .validate
+    }
+
+    /// What the profile itself names, without a request.
+    func namedOrigins(of record: SessionRecord) -> TokenOrigins? {
+        if let shared = shared(record) { return shared.origins }
+        return profile(of: record)?.origins(in: record.environment)
+    }
+
+    /// Whether anything renews this session, by its present profile.
+    package func canRenew(_ record: SessionRecord) -> Bool { means(of: record) != .none }
 
     /// What renews this session, by its present profile.
     package func means(of record: SessionRecord) -> RenewalMeans {
-        guard canRenew(record) else { return .none }
+        if let shared = shared(record) { return shared.profile.means(of: record) }
+        // The session may be renewed when the profile is there again: only a provider ends a session.
         guard let profile = profile(of: record) else { return .lasting }
-        return profile.renewsByToken && (try? profile.repeatedSignIn(record)) == nil ? .liveToken : .lasting
+        return profile.means(of: record)
     }
 
     /// Whether two hosts may renew the session without knowledge of each other: a renewal replaces nothing that the other one
@@ -95,7 +110,8 @@ package final class ProviderClient: Sendable {
 
     /// A request to this session's provider without credentials; `nil` if the session has no profile.
     package func probe(_ record: SessionRecord) -> Probe? {
-        profile(of: record).flatMap { probe($0, record.environment) }
+        if let shared = shared(record) { return shared.probe }
+        return profile(of: record).flatMap { probe($0, record.environment) }
     }
 
     private func probe(_ profile: ProviderProfile, _ name: String) -> Probe? {
@@ -296,6 +312,24 @@ package final class ProviderClient: Sendable {
                 await transport.closeIdleConnections(to: Origin.all(of: [ready.url]))
                 throw ProviderFailure(error)
             }
+        }
+    }
+}
+
+extension ProviderProfile {
+    /// What renews this session.
+    fileprivate func means(of record: SessionRecord) -> RenewalMeans {
+        guard record.resource?.sharedSession != nil || canRenew(record) else { return .none }
+        return renewsByToken && (try? repeatedSignIn(record)) == nil ? .liveToken : .lasting
+    }
+
+    private func canRenew(_ record: SessionRecord) -> Bool {
+        if oauth != nil { return renewsByOAuth(record) }
+        do throws(AgentError) {
+            return try renewalRequest(record) != nil || (try? repeatedSignIn(record)) != nil
+        } catch {
+            // It makes no request, and may do so when it is fixed: only a provider ends a session.
+            return true
         }
     }
 }

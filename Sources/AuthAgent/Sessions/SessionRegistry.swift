@@ -110,7 +110,7 @@ package final class SessionRegistry: Sendable {
         await sendNetworkState(session)
         await session.begin()
         // Only the provider knows whether such a session is valid. It is served until the provider has answered.
-        if context.providers.profile(of: record)?.renewal.kind == .validate { await session.handle(.checkDue) }
+        if context.providers.validates(record) { await session.handle(.checkDue) }
     }
 
     /// The store has been read.

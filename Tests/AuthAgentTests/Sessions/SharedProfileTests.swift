@@ -1,0 +1,71 @@
+import AgentTestSupport
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@testable import AuthAgent
+
+@Suite("What sessions of one profile share")
+struct SharedProfileTests {
+    private static func client(_ profile: ProviderProfile) -> ProviderClient {
+        ProviderClient(
+            profiles: ProfileCatalog([profile]), transport: ExampleProvider.numbering(),
+            signer: ProofSigner(cryptography: nil, clock: ManualClock(), skew: { _ in .zero }))
+    }
+
+    private static func record(environment: String = "local", method: String = "password") throws -> SessionRecord {
+        let now = ManualClock().now().wall
+        return SessionRecord(
+            session: try SessionName("work"), provider: "example", environment: environment, method: method,
+            tokens: TokenSet(accessToken: Secret("token-1"), issuedAt: now), user: nil, rawUser: nil, signedInAt: now)
+    }
+
+    @Test("is that of the profiles in use, also after others were loaded")
+    func reload() throws {
+        var profile = try ExampleProvider.profile()
+        let (client, record) = (Self.client(profile), try Self.record())
+        for _ in 0..<2 {
+            #expect(client.probe(record)?.origin.text == "http://localhost:1")
+            #expect(client.namedOrigins(of: record)?.uses.keys.map(\.text) == ["http://localhost:1"])
+            #expect(client.means(of: record) == .liveToken)
+            #expect(!client.validates(record))
+        }
+        profile.environments = [ProviderEnvironment(name: "local", baseURL: "http://localhost:2")]
+        profile.renewal = Renewal(kind: .validate)
+        client.profiles = ProfileCatalog([profile])
+        #expect(client.probe(record)?.origin.text == "http://localhost:2")
+        #expect(client.namedOrigins(of: record)?.uses.keys.map(\.text) == ["http://localhost:2"])
+        #expect(client.means(of: record) == .none)
+        #expect(client.validates(record))
+        client.profiles = ProfileCatalog()
+        #expect(client.probe(record) == nil && client.namedOrigins(of: record) == nil)
+        #expect(client.means(of: record) == .lasting)
+        #expect(!client.validates(record))
+    }
+
+    @Test("belongs to one environment and one sign-in method")
+    func differences() throws {
+        var profile = try ExampleProvider.profile()
+        profile.environments.append(ProviderEnvironment(name: "remote", baseURL: "https://api.example.org"))
+        let field = StepField(name: "key", label: "Key", secret: true)
+        var method = SignInMethod(name: "key", label: "Key", fields: [field])
+        method.key = SignInKey(token: try Template(parsing: "{key}"))
+        profile.signIn.append(method)
+        let client = Self.client(profile)
+        #expect(client.probe(try Self.record())?.origin.text == "http://localhost:1")
+        #expect(client.probe(try Self.record(environment: "remote"))?.origin.text == "https://api.example.org")
+        #expect(client.probe(try Self.record(environment: "gone")) == nil)
+        #expect(client.means(of: try Self.record()) == .liveToken)
+        #expect(client.means(of: try Self.record(method: "key")) == .none)
+    }
+
+    @Test("depends on nothing else of a record")
+    func remembered() throws {
+        let client = Self.client(try ExampleProvider.profile())
+        var record = try Self.record()
+        #expect(client.means(of: record) == .liveToken)
+        record.remembered = ["email": Secret("ada@example.org"), "password": Secret("secret")]
+        #expect(client.means(of: record) == .lasting)
+    }
+}
