@@ -80,10 +80,12 @@ package final class ProviderClient: Sendable {
 
     /// What renews this session, by its present profile.
     package func means(of record: SessionRecord) -> RenewalMeans {
-        if let shared = shared(record) { return shared.profile.means(of: record) }
+        if let shared = shared(record) {
+            return shared.profile.means(of: record, renewsByToken: shared.renewsByToken)
+        }
         // The session may be renewed when the profile is there again: only a provider ends a session.
         guard let profile = profile(of: record) else { return .lasting }
-        return profile.means(of: record)
+        return profile.means(of: record, renewsByToken: profile.renewsByToken)
     }
 
     /// Whether two hosts may renew the session without knowledge of each other: a renewal replaces nothing that the other one
@@ -318,18 +320,28 @@ package final class ProviderClient: Sendable {
 
 extension ProviderProfile {
     /// What renews this session.
-    fileprivate func means(of record: SessionRecord) -> RenewalMeans {
-        guard record.resource?.sharedSession != nil || canRenew(record) else { return .none }
-        return renewsByToken && (try? repeatedSignIn(record)) == nil ? .liveToken : .lasting
+    /// - Parameter renewsByToken: of this profile.
+    fileprivate func means(of record: SessionRecord, renewsByToken: Bool) -> RenewalMeans {
+        let isRepeated = (try? repeatedSignIn(record)) != nil
+        guard record.resource?.sharedSession != nil || canRenew(record, renewsByToken, isRepeated) else { return .none }
+        return renewsByToken && !isRepeated ? .liveToken : .lasting
     }
 
-    private func canRenew(_ record: SessionRecord) -> Bool {
+    /// A request that cannot be made now may be possible when the profile is fixed: only a provider ends a session. So
+    /// there is no need to make it here.
+    private func canRenew(_ record: SessionRecord, _ renewsByToken: Bool, _ isRepeated: Bool) -> Bool {
         if oauth != nil { return renewsByOAuth(record) }
-        do throws(AgentError) {
-            return try renewalRequest(record) != nil || (try? repeatedSignIn(record)) != nil
-        } catch {
-            // It makes no request, and may do so when it is fixed: only a provider ends a session.
-            return true
+        if isRepeated { return true }
+        switch renewal.kind {
+        case .none: return false
+        case .refresh, .validate:
+            return renewal.request != nil && (renewsByToken || record.tokens.refreshToken?.isEmpty == false)
+        case .signIn:
+            do throws(AgentError) {
+                return try repeatedSignIn(record) != nil
+            } catch {
+                return true
+            }
         }
     }
 }

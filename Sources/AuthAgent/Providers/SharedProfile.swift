@@ -21,11 +21,13 @@ final class SharedProfile: Sendable {
     let probe: Probe?
     /// What the profile itself names, without a request.
     let origins: TokenOrigins?
+    let renewsByToken: Bool
 
     init(_ profile: ProviderProfile, probe: Probe?, origins: TokenOrigins?) {
         self.profile = profile
         self.probe = probe
         self.origins = origins
+        renewsByToken = profile.renewsByToken
     }
 }
 

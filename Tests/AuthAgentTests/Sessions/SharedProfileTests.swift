@@ -68,4 +68,42 @@ struct SharedProfileTests {
         record.remembered = ["email": Secret("ada@example.org"), "password": Secret("secret")]
         #expect(client.means(of: record) == .lasting)
     }
+
+    @Test(
+        "includes what renews them: a request, even one that cannot be made now, or a remembered sign-in",
+        arguments: Renewal.Kind.allCases, [nil, "/refresh", "/refresh/{refresh_token}", "/refresh/{user.id}"])
+    func means(_ kind: Renewal.Kind, _ path: String?) throws {
+        var profile = try ExampleProvider.profile()
+        let request = try path.map {
+            RequestTemplate(method: "POST", path: try Template(parsing: $0), bearer: true)
+        }
+        profile.renewal = Renewal(kind: kind, request: request)
+        let client = Self.client(profile)
+        let password = Secret("secret")
+        let signIns: [[String: Secret]?] = [
+            nil, [:], ["email": Secret("ada@example.org"), "password": password],
+            ["email": Secret("nobody"), "password": password],
+        ]
+        let tokens: [Secret?] = [nil, Secret(""), Secret("refresh-1")]
+        for environment in ["local", "gone"] {
+            var record = try Self.record(environment: environment)
+            for token in tokens {
+                for remembered in signIns {
+                    (record.tokens.refreshToken, record.remembered) = (token, remembered)
+                    #expect(client.means(of: record) == Self.means(of: record, at: profile))
+                }
+            }
+        }
+    }
+
+    /// By the requests that are made in the end.
+    private static func means(of record: SessionRecord, at profile: ProviderProfile) -> RenewalMeans {
+        let isRepeated = (try? profile.repeatedSignIn(record)) != nil
+        do {
+            guard try profile.renewalRequest(record) != nil || isRepeated else { return .none }
+        } catch {
+            // The profile may be fixed.
+        }
+        return profile.renewsByToken && !isRepeated ? .liveToken : .lasting
+    }
 }
