@@ -17,6 +17,20 @@ package final class Session: Sendable {
 
     package func begin() async { await runner.send(.begun) }
 
+    /// Begins a restored session: its origins are compared before a request could be sent. One step does all of it,
+    /// because an agent may start with many sessions.
+    /// - Parameters:
+    ///   - isShared: whether other hosts renew the session, too.
+    ///   - news: the state of the network for the provider at `origin`.
+    /// - Returns: see ``networkChanged(_:at:)``.
+    func restored(isShared: Bool, _ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
+        await runner.together { [self] runner in
+            checkOrigins(on: runner)
+            if isShared { runner.send(.shared(true)) }
+            return networkChanged(news, at: origin, on: runner)
+        }
+    }
+
     package func handle(_ event: SessionEvent) async { await runner.send(event) }
 
     /// The same for what was learned with this record. It is dropped if the session has another sign-in by now.
@@ -54,11 +68,15 @@ package final class Session: Sendable {
     /// - Returns: `false` if the provider is at another origin by now: the state is then not about it. `true` even if the
     ///   session has ended: it needs no state.
     package func networkChanged(_ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
-        await runner.together { [providers] runner in
-            guard origin == providers.probe(runner.read { $0.record })?.origin else { return false }
-            runner.send(.networkChanged(news.state), version: news.version, from: .network)
-            return true
-        }
+        await runner.together { [self] in networkChanged(news, at: origin, on: $0) }
+    }
+
+    private func networkChanged(
+        _ news: VersionedNetworkState, at origin: Origin?, on runner: isolated Runner<SessionMachine>
+    ) -> Bool {
+        guard origin == providers.probe(runner.read { $0.record })?.origin else { return false }
+        runner.send(.networkChanged(news.state), version: news.version, from: .network)
+        return true
     }
 
     /// The profiles were replaced: the new ones decide whether anything renews this session.
@@ -100,13 +118,15 @@ package final class Session: Sendable {
     /// Compares the origins that the present profile names with those that the session was signed in at. A record of an older
     /// version, without origins, takes the profile's.
     package func checkOrigins() async {
-        await runner.together { [providers] runner in
-            let record = runner.read { $0.record }
-            if record.origins != nil {
-                runner.send(.originsChecked(providers.originChange(of: record)))
-            } else if let named = providers.namedOrigins(of: record) {
-                runner.send(.originsTrusted(named))
-            }
+        await runner.together { [self] in checkOrigins(on: $0) }
+    }
+
+    private func checkOrigins(on runner: isolated Runner<SessionMachine>) {
+        let record = runner.read { $0.record }
+        if record.origins != nil {
+            runner.send(.originsChecked(providers.originChange(of: record)))
+        } else if let named = providers.namedOrigins(of: record) {
+            runner.send(.originsTrusted(named))
         }
     }
 

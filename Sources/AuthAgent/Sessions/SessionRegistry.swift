@@ -104,11 +104,11 @@ package final class SessionRegistry: Sendable {
                 SessionMachine(stored: record, means: means, pause: pause, now: now, seed: seed)
             }
         }
-        // Before a request could be sent.
-        await session.checkOrigins()
-        if storage.store.leases != nil { await session.handle(.shared(true)) }
-        await sendNetworkState(session)
-        await session.begin()
+        // The network's state is read when the session is there: a change after that is sent to all sessions.
+        let origin = context.providers.probe(record)?.origin
+        let news = await context.network.news(of: origin)
+        let isAtOrigin = await session.restored(isShared: storage.store.leases != nil, news, at: origin)
+        if !isAtOrigin { await sendNetworkState(session) }
         // Only the provider knows whether such a session is valid. It is served until the provider has answered.
         if context.providers.validates(record) { await session.handle(.checkDue) }
     }
