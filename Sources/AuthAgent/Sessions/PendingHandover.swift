@@ -24,6 +24,8 @@ package final class PendingHandover: Sendable {
     private struct State {
         var sessions: [SessionName: HandedOverSession] = [:]
         var isBehind = false
+        /// A caller of `set(_:named:)` has begun a flush.
+        var isFlushing = false
         /// The agent is locked: nothing is handed over.
         var isSuspended = false
         var limit: Limit?
@@ -150,8 +152,8 @@ package final class PendingHandover: Sendable {
             let former = state.sessions[name]
             state.sessions[name] = session
             guard former != session else { return false }
-            defer { state.isBehind = true }
-            return !state.isBehind
+            defer { (state.isBehind, state.isFlushing) = (true, true) }
+            return !state.isFlushing
         }
     }
 
@@ -166,7 +168,7 @@ package final class PendingHandover: Sendable {
         guard let store else { return }
         state.withLock { state in
             guard state.isBehind else { return }
-            state.isBehind = false
+            (state.isBehind, state.isFlushing) = (false, false)
             guard !state.isSuspended else { return }
             state.withheld = state.found()
             let handover = state.shown(without: state.withheld)

@@ -67,6 +67,9 @@ package final class SessionLoader: Sendable {
         if await loadHandedOver() {
             // If the agent stops before that, nothing more is read.
             guard (try? await storage.clientsServed.wait()) != nil else { return }
+            // The first answers do not wait for that: the service manager has the same sessions, or a change of one of
+            // them has replaced them already.
+            storage.flushHandovers()
         }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.
@@ -178,20 +181,22 @@ package final class SessionLoader: Sendable {
         board.freezeDefault()
         await board.notifyingOnce {
             for session in sessions { await registry.restore(session.record, handedOver: session) }
+            // The default session may be missing: requests that name none wait for the store.
+            if !handover.isPartial {
+                await keepFormerDefault(of: sessions.map(\.record))
+                board.unfreezeDefault()
+            }
+            // Before others look at all sessions.
+            if !sessions.isEmpty { serving.open() }
         }
-        // The default session may be missing: requests that name none wait for the store.
-        if !handover.isPartial {
-            await keepFormerDefault(of: sessions.map(\.record))
-            board.unfreezeDefault()
+        // Nothing that the run before has left stays.
+        guard !sessions.isEmpty else {
+            storage.flushHandovers()
+            return false
         }
-        if !sessions.isEmpty {
-            serving.open()
-            // As after a sign-in, sessions are served before the places to test the network for them are collected.
-            await registry.updateNetworkOrigins()
-        }
-        // Until this replaces them, the service manager keeps the sessions that it handed over.
-        storage.flushHandovers()
-        return !sessions.isEmpty
+        // As after a sign-in, sessions are served before the places to test the network for them are collected.
+        await registry.updateNetworkOrigins()
+        return true
     }
 
     /// Adds every session that is in the store and not in the registry.
