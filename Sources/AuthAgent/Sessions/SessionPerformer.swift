@@ -221,13 +221,25 @@ final class SessionPerformer: ActionPerformer {
     }
 
     private func compare(_ runner: isolated Runner<SessionMachine>) {
-        runner.start { [self, runner] in
-            // Once it is open, a comparison begins without a suspension.
-            if !storage.clientsServed.hasOpened { try? await storage.clientsServed.wait() }
+        let work: TaskPool.Work = { [self, runner] in
             storage.flushHandovers()
             await report(await compared(), to: runner)
+        }
+        guard !storage.clientsServed.hasOpened else {
+            runner.start {
+                await work()
+                return nil
+            }
+            return
+        }
+        // At a start there may be many sessions: one task waits for all of them.
+        guard storage.heldComparisons.add(work) else { return }
+        let isAccepted = runner.start { [storage, pool = context.tasks.pool] in
+            try? await storage.clientsServed.wait()
+            for work in storage.heldComparisons.removeAll() { pool.order(work) }
             return nil
         }
+        if !isAccepted { _ = storage.heldComparisons.removeAll() }
     }
 
     private func compared() async -> SessionEvent {
