@@ -76,10 +76,13 @@ package actor Listener: Service {
     }
 
     package func run() async throws {
-        connect(to: self)
-        defer { connect(to: nil) }
+        registry.listener = self
+        defer { registry.listener = nil }
         // A stop must not wait for a slow store.
         await cancelWhenGracefulShutdown { [opening] in await opening() }
+        // Before that there are no clients: events of sessions that are being restored would wake this thread in vain.
+        publisher.connect(to: self)
+        defer { publisher.connect(to: nil) }
         for (name, socket) in sockets {
             if name.isLimited {
                 registry.listenIfPossible(at: socket.descriptor, as: name)
@@ -132,11 +135,6 @@ package actor Listener: Service {
             guard let descriptor else { return registry.stopServing(.extra) }
             registry.listenIfPossible(at: descriptor, as: .extra)
         }
-    }
-
-    private func connect(to listener: Listener?) {
-        registry.listener = listener
-        publisher.connect(to: listener)
     }
 
     private func finishRequests(within grace: Duration) async {
