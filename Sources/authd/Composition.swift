@@ -70,8 +70,14 @@ struct Composition: Sendable {
         }
         let adapters = try adapters(
             claims, bus: bus, monitors: monitors, loop: providerLoops.next(), etcd: etcd, logger)
-        let services = await services(claims, adapters, transport: transport, executor: executor, log: log)
+        // The sessions of the previous run are decoded while the services are created.
+        async let prepared: Void? = adapters.handover?.prepare(of: adapters.store.kind)
+        let (services, loader) = await services(
+            claims, adapters, transport: transport, executor: executor, log: log)
+        // They are restored while the services begin.
+        async let restored = loader.restoreHandedOver()
         let failure = await run(services, logger)
+        _ = await (prepared, restored)
         await transport.shutdown()
         await etcd.shutdown()
         await executor.stop()
@@ -184,7 +190,7 @@ struct Composition: Sendable {
     /// In the order in which they depend on each other. They end in the opposite order.
     private func services(
         _ claims: Claims, _ adapters: Adapters, transport: AsyncHTTPTransport, executor: SocketExecutor, log: AgentLog
-    ) async -> [any Service] {
+    ) async -> ([any Service], SessionLoader) {
         let (settings, socket) = (claims.configuration.settings, claims.socket)
         let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier(to: adapters.manager))
         let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
@@ -375,6 +381,6 @@ struct Composition: Sendable {
             upgrade,
             listener,
         ]
-        return services.compactMap(\.self)
+        return (services.compactMap(\.self), loader)
     }
 }

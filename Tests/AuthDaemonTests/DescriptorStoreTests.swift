@@ -40,6 +40,24 @@ struct DescriptorStoreTests {
         #expect(manager.descriptors.entries.isEmpty)
     }
 
+    @Test("is the same if it was decoded before it was needed, and is used once")
+    func prepared() throws {
+        manager.store().save(Handover([try session("first")]), of: .secretService)
+        let next = manager.store()
+        next.prepare(of: .secretService)
+        #expect(next.load(of: .secretService).sessions == [try session("first")])
+        #expect(next.load(of: .secretService).sessions.isEmpty)
+        next.save(Handover([try session("second")]), of: .secretService)
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.2"])
+
+        let last = manager.store()
+        #expect(last.load(of: .secretService).sessions == [try session("second")])
+        // Too late: there is nothing left to decode.
+        last.prepare(of: .secretService)
+        last.save(Handover([try session("third")]), of: .secretService)
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.3"])
+    }
+
     @Test("cannot be written, mapped writable, truncated or unsealed")
     func sealed() throws {
         let store = manager.store()

@@ -17,6 +17,10 @@ package final class SessionLoader: Sendable {
     private let storage: SessionStorage
     /// Opens when sessions are served.
     private let serving = Latch()
+    /// Held while the sessions of the run before are restored.
+    private let restoring = AsyncLock()
+    /// Whether there were any; `nil`: they have not been restored.
+    private let hasHandedOver = Mutex<Bool?>(nil)
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
@@ -58,13 +62,27 @@ package final class SessionLoader: Sendable {
         try? await serving.wait()
     }
 
+    /// Restores the sessions of the run before, once. They are served whatever the store does. ``run(last:)`` does it too;
+    /// a caller that does it earlier does not wait until the other services of the agent have begun.
+    /// - Returns: whether there are any; `nil` if the task was cancelled while another one restored them.
+    @discardableResult
+    package func restoreHandedOver() async -> Bool? {
+        await restoring.withLock {
+            if let known = hasHandedOver.withLock({ $0 }) { return known }
+            let found = await loadHandedOver()
+            hasHandedOver.withLock { $0 = found }
+            return found
+        }
+    }
+
     /// Clients get answers from now on.
     package func clientsAreServed() { storage.clientsServed.open() }
 
     // MARK: The store
 
     private func watchStore() async {
-        if await loadHandedOver() {
+        guard let hasSessions = await restoreHandedOver() else { return }
+        if hasSessions {
             // If the agent stops before that, nothing more is read.
             guard (try? await storage.clientsServed.wait()) != nil else { return }
             // The first answers do not wait for that: the service manager has the same sessions, or a change of one of
@@ -173,8 +191,7 @@ package final class SessionLoader: Sendable {
         }
     }
 
-    /// The sessions of the run before are served whatever the store does.
-    /// - Returns: whether there are any.
+    /// - Returns: whether there are any sessions of the run before.
     private func loadHandedOver() async -> Bool {
         let handover = storage.handovers.load(of: store.kind) { !storage.signOuts.cover($0) }
         let sessions = handover.sessions

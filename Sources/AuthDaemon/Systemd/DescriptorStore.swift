@@ -27,6 +27,8 @@ package final class DescriptorStore: HandoverStore {
     private struct State {
         /// From the previous run, until the first of this run is stored.
         var inherited: [ListenDescriptors.Given]
+        /// What was read from them before it was asked for.
+        var prepared: (kind: StoreKind, handover: Handover)?
         /// The names of loaded descriptors, until something is saved.
         var loaded: [String] = []
         /// The names of earlier saves that the manager must still remove.
@@ -64,34 +66,50 @@ package final class DescriptorStore: HandoverStore {
 
     // MARK: From the previous run
 
+    /// Reads what the previous run saved, so that ``load(of:)`` need not, or only waits for this: it takes a while to
+    /// decode many sessions. It does nothing after ``load(of:)``.
+    package func prepare(of kind: StoreKind) {
+        state.withLock { state in
+            guard !state.inherited.isEmpty else { return }
+            state.prepared = (kind, read(of: kind, &state))
+        }
+    }
+
     package func load(of kind: StoreKind) -> Handover {
         state.withLock { state in
-            let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
-            state.inherited = []
-            state.loaded = inherited.map(\.name)
-            state.number = inherited.first.flatMap(number) ?? 0
-            defer { for given in inherited { close(given.descriptor) } }
-            var loaded: Handover?
-            for given in inherited {
-                do throws(Refusal) {
-                    guard number(given) != nil else { throw Refusal(reason: "it was not handed over by authd") }
-                    // The newest one is used; an older one was about to be removed.
-                    if loaded == nil, let text = try Self.read(given.descriptor) {
-                        loaded = try Self.translated { () throws(DamagedRecord) in
-                            try Handover.decode(text, of: kind)
-                        }
-                    }
-                } catch {
-                    logger.warning(
-                        "Sessions from the service manager are not used: \(error.reason).",
-                        metadata: ["descriptor": "\(given.name)"])
-                }
-            }
-            if let loaded {
-                logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(loaded.sessions.count)"])
-            }
-            return loaded ?? Handover()
+            defer { state.prepared = nil }
+            if let prepared = state.prepared, prepared.kind == kind { return prepared.handover }
+            return read(of: kind, &state)
         }
+    }
+
+    private func read(of kind: StoreKind, _ state: inout State) -> Handover {
+        guard !state.inherited.isEmpty else { return Handover() }
+        let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
+        state.inherited = []
+        state.loaded = inherited.map(\.name)
+        state.number = inherited.first.flatMap(number) ?? 0
+        defer { for given in inherited { close(given.descriptor) } }
+        var loaded: Handover?
+        for given in inherited {
+            do throws(Refusal) {
+                guard number(given) != nil else { throw Refusal(reason: "it was not handed over by authd") }
+                // The newest one is used; an older one was about to be removed.
+                if loaded == nil, let text = try Self.read(given.descriptor) {
+                    loaded = try Self.translated { () throws(DamagedRecord) in
+                        try Handover.decode(text, of: kind)
+                    }
+                }
+            } catch {
+                logger.warning(
+                    "Sessions from the service manager are not used: \(error.reason).",
+                    metadata: ["descriptor": "\(given.name)"])
+            }
+        }
+        if let loaded {
+            logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(loaded.sessions.count)"])
+        }
+        return loaded ?? Handover()
     }
 
     private func number(_ given: ListenDescriptors.Given) -> UInt64? {
