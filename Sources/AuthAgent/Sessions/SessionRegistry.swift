@@ -26,6 +26,7 @@ package final class SessionRegistry: Sendable {
     /// Opens after the first try to read the store.
     private let firstLoad = Latch()
     private let entries: Mutex<Entries>
+    private let origins = CommonOrigins()
 
     /// - Parameter seed: of all jitter.
     package init(context: AgentContext, storage: SessionStorage, seed: UInt64) {
@@ -95,6 +96,9 @@ package final class SessionRegistry: Sendable {
     /// Adds a session from the store, or from the run before.
     func restore(_ record: SessionRecord, handedOver: HandedOverSession? = nil) async {
         guard session(named: record.session) == nil else { return }
+        var (record, handedOver) = (record, handedOver)
+        origins.share(with: &record)
+        handedOver?.record = record
         let (means, pause) = (context.providers.means(of: record), storage.pauses[record.session])
         let now = context.clock.now()
         let session = add(named: record.session) { seed in
@@ -161,6 +165,8 @@ package final class SessionRegistry: Sendable {
     private func install(
         _ record: SessionRecord, sentAt: Moment, revokesFormer: Bool, reset: PasswordReplacement?
     ) async -> Session {
+        var record = record
+        origins.share(with: &record)
         // A session that is being signed out may be removed before it handles the new sign-in. Then a new one is added.
         while let session = session(named: record.session) {
             await session.replace(with: record, sentAt: sentAt, revokesFormer: revokesFormer, reset: reset)

@@ -60,7 +60,7 @@ struct SharedProfileTests {
         #expect(client.means(of: try Self.record(method: "key")) == .none)
     }
 
-    @Test("depends on nothing else of a record")
+    @Test("leaves out what belongs to one session: a remembered sign-in")
     func remembered() throws {
         let client = Self.client(try ExampleProvider.profile())
         var record = try Self.record()
@@ -105,5 +105,27 @@ struct SharedProfileTests {
             // The profile may be fixed.
         }
         return profile.renewsByToken && !isRepeated ? .liveToken : .lasting
+    }
+
+    @Test("includes the memory of equal origins; other ones stay as they are")
+    func origins() throws {
+        func signedIn(at urls: [String], environment: String = "local") throws -> SessionRecord {
+            var record = try Self.record(environment: environment)
+            var origins = TokenOrigins()
+            for url in urls { origins.allow(.all, at: url) }
+            record.origins = origins
+            return record
+        }
+        let (one, two) = ("https://one.example.org", "https://two.example.org")
+        let records = try [
+            signedIn(at: [one]), signedIn(at: [one]), signedIn(at: [two]), signedIn(at: [two, one]),
+            signedIn(at: [one], environment: "remote"), Self.record(),
+        ]
+        let common = CommonOrigins()
+        for record in records + records {
+            var shared = record
+            common.share(with: &shared)
+            #expect(shared == record)
+        }
     }
 }
