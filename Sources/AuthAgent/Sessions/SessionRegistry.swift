@@ -100,13 +100,15 @@ package final class SessionRegistry: Sendable {
         origins.share(with: &record)
         handedOver?.record = record
         let (means, pause) = (context.providers.means(of: record), storage.pauses[record.session])
-        let now = context.clock.now()
+        let (now, change) = (context.clock.now(), context.providers.originChange(of: record))
         let session = add(named: record.session) { seed in
-            if let handedOver {
-                SessionMachine(handedOver: handedOver, means: means, pause: pause, now: now, seed: seed)
-            } else {
-                SessionMachine(stored: record, means: means, pause: pause, now: now, seed: seed)
-            }
+            let machine =
+                if let handedOver {
+                    SessionMachine(handedOver: handedOver, means: means, pause: pause, now: now, seed: seed)
+                } else {
+                    SessionMachine(stored: record, means: means, pause: pause, now: now, seed: seed)
+                }
+            return machine.restored(after: change)
         }
         // The network's state is read when the session is there: a change after that is sent to all sessions.
         let origin = context.providers.probe(record)?.origin

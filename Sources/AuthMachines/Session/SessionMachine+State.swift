@@ -3,6 +3,13 @@ package import AuthWire
 
 /// The state of a session at a moment.
 extension SessionMachine {
+    /// A session that is restored is checked before its first event: others can send it events as soon as it is there.
+    package func restored(after change: AgentError?) -> SessionMachine {
+        var machine = self
+        machine.originChange = change
+        return machine
+    }
+
     /// The token may be returned: not expired, rejected or signed out, and for the profile's origin.
     func isLive(_ now: Moment) -> Bool { originChange == nil && isGood(now) }
 

@@ -25,6 +25,24 @@ struct SessionMachineOriginTests {
         #expect(bench.token(for: 3) == "token-2")
     }
 
+    @Test("is blocked when it is restored, whatever its first event is")
+    func restored() {
+        let record = MachineBench.record(token: "token-1", life: .seconds(1000))
+        let error = AgentError(.signInRequired, "elsewhere", cause: "origin_changed")
+        let now = MachineBench.moment(.zero)
+        var machine = SessionMachine(stored: record, means: .lasting, now: now, seed: 1).restored(after: error)
+        var turn = SessionTurn(at: now)
+        machine.handle(.tokenRequested(CallerID(1), minValid: nil), in: &turn)
+        guard case .failure(let refusal)? = turn.replies.first?.reply else {
+            Issue.record("The token was returned.")
+            return
+        }
+        #expect(refusal.cause == "origin_changed")
+        for case .publish(let snapshot) in turn.actions {
+            #expect(snapshot.token == nil && snapshot.status.state == .signInRequired)
+        }
+    }
+
     @Test("is used again after its user has trusted the other place on another host")
     func trustedElsewhere() {
         var record = MachineBench.record(token: "token-1", life: .seconds(1000), refresh: "refresh")
