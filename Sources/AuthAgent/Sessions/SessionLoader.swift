@@ -45,8 +45,10 @@ package final class SessionLoader: Sendable {
     package func run(last: (@Sendable () async -> Void)? = nil) async {
         // What is still to be written at the end does not wait for clients that will not be served.
         let last = last.map { last in
-            { @Sendable [storage] in
+            { @Sendable [self] in
                 storage.clientsServed.stop()
+                // Some of the sessions of the run before may have tokens that are not in the store.
+                await restoreHandedOver()
                 await last()
             }
         }
