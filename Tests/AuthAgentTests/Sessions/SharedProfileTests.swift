@@ -96,6 +96,25 @@ struct SharedProfileTests {
         }
     }
 
+    @Test("includes a refresh token that is a cookie or from OAuth; another session's sign-in is not shared")
+    func otherMeans() throws {
+        var profile = try ExampleProvider.profile()
+        var (without, with) = (try Self.record(), try Self.record())
+        with.tokens.refreshToken = Secret("refresh-1")
+        profile.keepsCookies = true
+        profile.reply.refreshToken = .cookie("refresh")
+        var client = Self.client(profile)
+        #expect(client.means(of: without) == .none && client.means(of: with) == .lasting)
+        profile.oauth = OAuthProfile(issuer: nil, clientID: "authd")
+        client = Self.client(profile)
+        #expect(client.means(of: without) == .none && client.means(of: with) == .lasting)
+        without.resource = ProtectedResource(
+            url: "http://localhost:2/mcp", identifier: "http://localhost:2/mcp", issuer: "http://localhost:2")
+        #expect(client.means(of: without) == .none)
+        without.resource?.sharedSession = try SessionName("other")
+        #expect(client.means(of: without) == .lasting)
+    }
+
     /// By the requests that are made in the end.
     private static func means(of record: SessionRecord, at profile: ProviderProfile) -> RenewalMeans {
         let isRepeated = (try? profile.repeatedSignIn(record)) != nil
