@@ -90,6 +90,8 @@ package final class SessionLoader: Sendable {
             // The first answers do not wait for that: the service manager has the same sessions, or a change of one of
             // them has replaced them already.
             storage.flushHandovers()
+            // Before the network is followed, each provider would be probed in vain: its first reading begins again.
+            await registry.updateNetworkOrigins()
         }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.
@@ -213,8 +215,6 @@ package final class SessionLoader: Sendable {
             storage.flushHandovers()
             return false
         }
-        // As after a sign-in, sessions are served before the places to test the network for them are collected.
-        await registry.updateNetworkOrigins()
         return true
     }
 
