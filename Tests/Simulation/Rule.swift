@@ -57,6 +57,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case clusterDelivery =
         "42: without a fault, other hosts return the tokens of a renewal to their callers 100 ms after the write"
     case clusterClocks = "43: each host knows when its token ends, however wrong its clock is and whenever that is set"
+    case clusterOrder = "44: tokens in etcd are not replaced with older ones"
 
     /// The simulation that checks it.
     var simulation: any SimulationKind.Type {
@@ -68,7 +69,7 @@ package enum Rule: String, Sendable, CaseIterable {
             .signInAccount, .signInRequests:
             SignInSimulation.self
         case .clusterAlone, .clusterReuse, .clusterLost, .clusterConvergence, .clusterLiveness, .clusterSignOut,
-            .clusterSignOutTime, .clusterDelivery, .clusterClocks:
+            .clusterSignOutTime, .clusterDelivery, .clusterClocks, .clusterOrder:
             ClusterSimulation.self
         default: SessionSimulation.self
         }

@@ -23,6 +23,8 @@ final class SimulatedProvider {
     /// What is known of an access token. An object, so that a token is looked up only once.
     final class Issued {
         let account: Int
+        /// Grows with each token.
+        let number: Int
         /// As the provider stated it; `nil` if it stated none.
         var end: Duration?
         var life: Duration?
@@ -31,8 +33,9 @@ final class SimulatedProvider {
         /// How often a renewal has returned the same token.
         var prolongations = 0
 
-        init(account: Int, life: Duration?, sentAt: Duration) {
+        init(account: Int, number: Int, life: Duration?, sentAt: Duration) {
             self.account = account
+            self.number = number
             self.life = life
             self.sentAt = sentAt
             end = life.map { sentAt + $0 }
@@ -192,6 +195,14 @@ final class SimulatedProvider {
 
     func account(of tokens: TokenSet) -> Int? { issued[tokens.accessToken.reveal()]?.account }
 
+    /// Whether they are of the same sign-in, and it has issued the access token earlier.
+    func isOlder(_ tokens: TokenSet, than others: TokenSet) -> Bool {
+        guard let first = issued[tokens.accessToken.reveal()], let second = issued[others.accessToken.reveal()] else {
+            return false
+        }
+        return first.account == second.account && first.number < second.number
+    }
+
     private func family(of tokens: TokenSet) -> (account: Int, number: Int)? {
         guard let refresh = tokens.refreshToken else { return account(of: tokens).map { ($0, 0) } }
         return refreshTokens[refresh.reveal()]
@@ -212,7 +223,7 @@ final class SimulatedProvider {
         let text = "a\(account).\(lastToken)"
         accounts[account].newest = text
         accounts[account].newestEnd = life.map { now + $0 }
-        issued[text] = Issued(account: account, life: life, sentAt: sentAt)
+        issued[text] = Issued(account: account, number: lastToken, life: life, sentAt: sentAt)
         return text
     }
 }

@@ -22,6 +22,13 @@ struct ClusterRuleTests {
         ]
     }
 
+    /// Host 1 waits for the end of a request of host 0, and sends the token again. Host 0 can reach etcd again, with its
+    /// result, after that.
+    private static let twoResults = [
+        Step(.events(0), .provider(.slow(.seconds(2)))), Step(.events(0), .ask(0, .renewal)),
+        Step(.time(.milliseconds(1500)), .cut(0, for: .seconds(51))), Step(.time(.seconds(1)), .ask(1, .renewal)),
+    ]
+
     private static func steps(showing fault: ClusterInjectedFault) -> [Step] {
         switch fault {
         case .renewsWithoutHold:
@@ -45,6 +52,7 @@ struct ClusterRuleTests {
                 Step(.time(.seconds(10)), .ask(0, .token)),
             ]
         case .hidesSignOuts: [Step(.events(0), .ask(0, .signOut))]
+        case .writesOldTokens: twoResults + [Step(.time(.seconds(60)), .ask(0, .token))]
         case .delaysReports: [Step(.events(0), .ask(0, .renewal))]
         case .writesOwnDates: [Step(.events(0), .ask(1, .renewal))]
         case .losesWrites: [Step(.events(0), .ask(0, .renewal))]
@@ -90,13 +98,10 @@ struct ClusterRuleTests {
     func laterResult(isCorrected: Bool) {
         let correction = Step(.time(.seconds(15)), .setClock(0, by: .seconds(600)))
         let steps =
-            [
-                Step(.events(0), .provider(.slow(.seconds(2)))), Step(.events(0), .ask(0, .renewal)),
-                Step(.time(.milliseconds(1500)), .cut(0, for: .seconds(51))),
-                Step(.time(.seconds(1)), .ask(1, .renewal)),
-                // Host 1 has waited for the end of that request, and has sent the token again. Its connection is cut
-                // before the response arrives, and host 0 writes its result after the lease of host 1 has ended.
-                Step(.time(.milliseconds(39_200)), .cut(1, for: .seconds(20))),
+            Self.twoResults + [
+                // The connection of host 1 is cut before the response arrives, and host 0 writes its result after the
+                // lease of host 1 has ended.
+                Step(.time(.milliseconds(39_200)), .cut(1, for: .seconds(20)))
             ] + (isCorrected ? [correction] : []) + [Step(.time(.seconds(30)), .ask(0, .token))]
         for schedule in Self.schedules(steps, grace: .seconds(600)) {
             let outcome = ClusterSimulation.play(schedule)

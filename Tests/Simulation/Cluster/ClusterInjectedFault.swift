@@ -20,6 +20,8 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case writesOwnDates
     /// Records are written whatever etcd has.
     case writesWithoutHold
+    /// Tokens are written even if etcd has newer ones.
+    case writesOldTokens
     /// A lease ends during a long renewal.
     case keepsNoLease
     /// No record with new tokens reaches etcd, and its host gets no response.
@@ -39,6 +41,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
         case .delaysReports: .clusterDelivery
         case .writesOwnDates: .clusterClocks
         case .writesWithoutHold: .clusterSignOut
+        case .writesOldTokens: .clusterOrder
         case .keepsNoLease, .endsNoLease, .forgetsCallers: .clusterLiveness
         }
     }

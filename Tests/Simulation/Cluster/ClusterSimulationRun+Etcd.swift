@@ -116,7 +116,7 @@ extension ClusterSimulationRun {
             let isRunning = call.process == host.process
             var hold = isRunning ? host.hold : call.hold
             let outcome =
-                fault == .writesWithoutHold
+                fault == .writesWithoutHold || fault == .writesOldTokens
                 ? etcd.overwrite(record) : etcd.update(record, replacesOther: replacesOther, hold: &hold)
             if isRunning { host.hold = hold }
             if case .written = outcome { written(record, instead: former, by: host) }

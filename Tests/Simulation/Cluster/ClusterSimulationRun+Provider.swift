@@ -137,6 +137,7 @@ extension ClusterSimulationRun {
     func written(_ record: Shared<SessionRecord>, instead former: Shared<SessionRecord>?, by host: SimulatedHost) {
         let tokens = record.wrappedValue.tokens
         if tokens.refreshToken == lastCommit?.refreshToken { lastCommit?.isWritten = true }
+        if let former { checkOrder(tokens, instead: former.wrappedValue.tokens, by: host) }
         if let former, !former.wrappedValue.tokens.areSame(as: tokens) { expectDelivery(from: host) }
     }
 }

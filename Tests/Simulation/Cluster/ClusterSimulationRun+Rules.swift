@@ -53,6 +53,11 @@ extension ClusterSimulationRun {
         coverage.lost[cause, default: 0] += 1
     }
 
+    func checkOrder(_ tokens: TokenSet, instead former: TokenSet, by host: SimulatedHost) {
+        guard provider.isOlder(tokens, than: former) else { return }
+        report(.clusterOrder, "host \(host.number) writes \(tokens.words) instead of \(former.words)")
+    }
+
     /// Soon after the last fault each host has what etcd has, even while one of them renews the session. A host whose
     /// own tokens are not written yet has newer ones.
     func checkConverged() {
