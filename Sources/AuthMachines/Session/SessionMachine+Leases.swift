@@ -60,7 +60,10 @@ extension SessionMachine {
     /// left, and hosts' clocks differ.
     mutating func saveOvertaken(_ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn) {
         let dropped = currentRequest
-        if let pending, version.hasTokens(of: pending.version) { currentRequest = nil }
+        // The write may also be an earlier one, begun before the response to that request arrived.
+        if let pending, version.hasTokens(of: pending.version) || stored.isLaterResult(than: pending) {
+            currentRequest = nil
+        }
         saveRefused(version, stored, &turn)
         guard currentRequest == nil, let dropped, case .saving = dropped.stage else { return }
         // What was for the former sign-in is not for another one, which may be another account's.

@@ -65,6 +65,12 @@ extension SessionRecord {
         version.hasSameTokens(as: other.version) && !tokens.areSame(as: other.tokens)
     }
 
+    /// Whether another host has renewed the tokens that the result was requested with, and its renewal began later.
+    /// - Parameter result: of a hold that is known to have ended before this record was written.
+    package func isLaterResult(than result: SessionRecord) -> Bool {
+        signIn == result.signIn && generation >= result.generation && !tokens.areSame(as: result.tokens)
+    }
+
     /// Whether a host may send the tokens of its record if this one is stored: no other host has renewed the tokens,
     /// though one may have corrected their dates.
     package func allowsRenewal(of record: SessionRecord) -> Bool {

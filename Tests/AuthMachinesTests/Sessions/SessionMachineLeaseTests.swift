@@ -154,6 +154,20 @@ struct SessionMachineLeaseTests {
         #expect(bench.saves.count == 1)
     }
 
+    @Test("drops its own result even if an earlier write, of corrected dates, shows that another host has renewed it")
+    func earlierWriteOvertaken() throws {
+        var bench = renewing()
+        bench.setClock(by: .seconds(600))
+        let corrected = try #require(bench.saves.last).version
+        try bench.provider(gives: "mine")
+        var stored = MachineBench.record(token: "theirs", life: .seconds(1500), at: bench.elapsed, revision: 2)
+        stored.generation = corrected.generation + 1
+        bench.send(.saveOvertaken(corrected, stored))
+        #expect(bench.token(for: 2) == "theirs")
+        #expect(bench.machine.record.tokens.areSame(as: stored.tokens))
+        #expect(bench.saves.allSatisfy { $0.tokens.accessToken != Secret("mine") })
+    }
+
     @Test("ends its renewal if its tokens are stored, and another host has only corrected their dates")
     func storedBefore() throws {
         var bench = renewing()
