@@ -260,6 +260,15 @@ struct HostSimulationTests {
                 Step(.events(3), .restore(.behindProxy)),
                 Step(.time(.microseconds(251_124)), .pause(4, for: .microseconds(9_481_357))),
             ]),
+        // 7: a write failed because of the restore after everything was read again, and waited for the end of a long pause.
+        HostSchedule(
+            seed: 15623, hosts: 2,
+            steps: [
+                Step(.events(0), .cut(1, for: .nanoseconds(10_325_334_758))), Step(.events(0), .ask(0, .renewal)),
+                Step(.events(6), .loseAnswers(0, for: .nanoseconds(46_830_476_311))), Step(.events(0), .backUp),
+                Step(.time(.seconds(26)), .ask(0, .renewal)),
+                Step(.time(.nanoseconds(15_543_358_429)), .restore(.new)), Step(.events(0), .ask(0, .renewal)),
+            ]),
         // 8: a change of the record key failed on a host that had not read everything again.
         HostSchedule(
             hosts: 2,

@@ -73,9 +73,12 @@ extension SessionMachine {
         }
         guard isRequestedAgain else { return }
         comparison = .requested
-        // Everything was read again meanwhile.
-        if case .failure(.cluster(.wentBack)) = result { writer.tryAgain() }
+        if case .failure(let error) = result, isReadAgain(after: error) { writer.tryAgain() }
     }
+
+    /// Whether a call has failed because etcd went back, and the session was reported meanwhile: everything was read
+    /// again. No later report would end the pause.
+    func isReadAgain(after error: StoreError) -> Bool { error == .cluster(.wentBack) && comparison == .requested }
 
     private mutating func recordIsMissing(_ absence: RecordAbsence, _ turn: inout SessionTurn) {
         guard wasStored else { return writer.forgetWritten() }

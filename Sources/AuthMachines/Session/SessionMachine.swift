@@ -264,7 +264,7 @@ package struct SessionMachine: Machine {
         case .saveFailed(let version, let error):
             writer.failed(error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
-            if error == .cluster(.removed) { storeChanged() }
+            if error == .cluster(.removed) || isReadAgain(after: error) { storeChanged() }
             // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }
             written(version, &turn)

@@ -84,6 +84,36 @@ struct SessionMachineLeaseTests {
         #expect(bench.comparisons == 6)
     }
 
+    @Test("writes without a pause if everything was read again before a write has failed because etcd went back")
+    func writeAcrossRestore() throws {
+        var bench = renewing()
+        let former = bench.machine.record
+        try bench.provider(gives: "ours")
+        for writes in 1...4 {
+            try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+            bench.advance(.seconds(8))
+            bench.send(.wake)
+            #expect(bench.saves.count == writes + 1)
+        }
+        // Reported after everything was read, while the write that began before is in progress.
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 0)
+        try bench.storeRefusesIt(.cluster(.wentBack))
+        #expect(bench.comparisons == 1 && bench.saves.count == 5)
+        bench.send(.compared(.success(former)))
+        #expect(bench.saves.count == 6 && bench.saves.last?.tokens.accessToken == Secret("ours"))
+    }
+
+    @Test("waits for the report after a restore if a write has failed because etcd went back")
+    func writeBeforeReport() throws {
+        var bench = renewing()
+        try bench.provider(gives: "ours")
+        try bench.storeRefusesIt(.cluster(.wentBack))
+        #expect(bench.comparisons == 0 && bench.saves.count == 1)
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 1 && bench.saves.count == 1)
+    }
+
     @Test("begins again if what another host has stored has ended, too")
     func overtakenByOld() throws {
         var bench = renewing()
