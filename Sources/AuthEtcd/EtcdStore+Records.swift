@@ -60,8 +60,13 @@ extension EtcdStore: SessionStore, KeyStore {
         // Only after that: whoever notices a restore writes the mark before anything else.
         if !hasGoneBack(since: former) { saw(mark: try await readMarked().mark) }
         guard hasGoneBack(since: former) else { return view.missed(session) }
-        if mustReadAgain { restores.postpone(session) } else { tellChange.yield(session) }
+        reportOnceReadAgain(session)
         throw .cluster(.wentBack)
+    }
+
+    /// A call has failed because etcd went back: the session is to be read or written when everything was read again.
+    private func reportOnceReadAgain(_ session: SessionName) {
+        if mustReadAgain { restores.postpone(session) } else { tellChange.yield(session) }
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
@@ -73,11 +78,17 @@ extension EtcdStore: SessionStore, KeyStore {
     ) async throws(StoreError) -> UpdateOutcome {
         // If another host has removed what was seen here, it has signed out.
         let isNew = view.signIn(of: record.session) != record.signIn
-        return try await write(
-            record, mayCreate: replacesOther || isNew || view.lost.contains(record.session),
-            // The generation of a record shows which tokens it has. So another result of renewing the same tokens is
-            // written only with a higher generation.
-            isAllowed: { record.mayReplace($0, replacesOther: replacesOther) && !record.isOtherResult(than: $0) })
+        do throws(StoreError) {
+            return try await write(
+                record, mayCreate: replacesOther || isNew || view.lost.contains(record.session),
+                // The generation of a record shows which tokens it has. So another result of renewing the same tokens
+                // is written only with a higher generation.
+                isAllowed: { record.mayReplace($0, replacesOther: replacesOther) && !record.isOtherResult(than: $0) })
+        } catch {
+            // The session may be new, and missing in all that is read.
+            if error == .cluster(.wentBack) { reportOnceReadAgain(record.session) }
+            throw error
+        }
     }
 
     /// A sign-in that this host has not seen stays: another host has signed in since.

@@ -44,6 +44,20 @@ struct MissingSessionTests {
         #expect(fault == .wentBack && mustReadAgain && unread == [name])
     }
 
+    @Test("is reported when everything was read again if a write of it has failed because etcd went back")
+    func newSignIn() async throws {
+        let etcd = OneKey()
+        let store = Self.store(ScriptedTransport(etcd.answer))
+        _ = try await store.opened()
+        etcd.setRevision(5)
+        let sample = try etcdSample()
+        let fault = await store.fault { store throws(StoreError) in
+            _ = try await store.update(sample, replacesOther: true)
+        }
+        let (unread, mustReadAgain) = await (store.restores.unread, store.mustReadAgain)
+        #expect(fault == .wentBack && mustReadAgain && unread == [sample.session])
+    }
+
     @Test("is not signed out of if another host has noticed that etcd went back, whatever the revision is")
     func marked() async throws {
         try await EtcdMembers.running { members in

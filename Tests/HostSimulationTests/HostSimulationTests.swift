@@ -299,6 +299,28 @@ struct HostSimulationTests {
         #expect(outcome.coverage.restores == 1)
     }
 
+    @Test("a new sign-in is written soon after a restore that interrupts its write, although etcd lacks the session")
+    func newSignIn() async throws {
+        // Nothing of the session was in etcd, so nothing was reported, and the next write came after a pause of 101 s.
+        let schedule = HostSchedule(
+            seed: 7, hosts: 2,
+            steps: [
+                Step(.time(.seconds(1)), .signOut(0)), Step(.time(.seconds(5)), .backUp),
+                Step(.time(.seconds(1)), .signIn(1)), Step(.time(.seconds(5)), .signOut(1)),
+                Step(.time(.seconds(5)), .signIn(0)), Step(.events(0), .loseAnswers(0, for: .seconds(500))),
+                Step(.time(.milliseconds(83_700)), .restore(.new)),
+            ])
+        let outcome = await HostSimulation.play(schedule, isTraced: true)
+        if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+        let after = outcome.trace.drop { !$0.contains("restore(") }
+        let restored = try #require(Self.time(after.first))
+        let written = try #require(Self.time(after.first { $0.hasSuffix(": sessions") }))
+        #expect(outcome.coverage.restores == 1 && written - restored < 15)
+    }
+
+    /// Seconds since the beginning.
+    private static func time(_ line: String?) -> Double? { line?.split(separator: " ").first.flatMap { Double($0) } }
+
     @Test("the first schedules break no rule")
     func firstSchedules() async {
         var coverage = HostCoverage()
