@@ -18,6 +18,15 @@ struct HandoverTests {
             revision: 1)
     }
 
+    /// Without origins, records would be completed when they are restored, and one of them would become the default one.
+    private static func completeRecords() throws -> [SessionRecord] {
+        try (0..<20).map { number in
+            var record = try record("work-\(number)")
+            record.origins = TokenOrigins()
+            return record
+        }
+    }
+
     @Test("are served while the store does not answer; requests for other sessions wait")
     func servedAtOnce() async throws {
         let record = try Self.record()
@@ -73,7 +82,7 @@ struct HandoverTests {
 
     @Test("stay with the service manager until clients are served, unless one of them changes")
     func handedOnLater() async throws {
-        let records = try (0..<20).map { try Self.record("work-\($0)") }
+        let records = try Self.completeRecords()
         // The origins of a session of an earlier version are recorded when it is restored.
         var changed = try Self.record("changed")
         changed.environment = "local"
@@ -121,17 +130,11 @@ struct HandoverTests {
 
     @Test("are all handed over again at once, and once if nothing has changed")
     func handedOnTogether() async throws {
-        let records = try (0..<20).map { number in
-            var record = try Self.record("work-\(number)")
-            // Without it, the record would be completed now.
-            record.origins = TokenOrigins()
-            return record
-        }
+        let records = try Self.completeRecords()
         let handovers = MemoryHandoverStore(
             Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
         let store = HeldStore(holding: nil)
-        let example = try ExampleProvider(
-            store: store, transport: ExampleProvider.numbering(), handover: handovers)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { _, _ in
             for await handover in handovers.saves {
                 #expect(Set(handover.sessions.map(\.record.session)) == Set(records.map(\.session)))
@@ -151,8 +154,7 @@ struct HandoverTests {
         let handovers = MemoryHandoverStore(
             Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
         let store = HeldStore(holding: nil)
-        let example = try ExampleProvider(
-            store: store, transport: ExampleProvider.numbering(), handover: handovers)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { _, _ in
             for await handover in handovers.saves {
                 #expect(handover.sessions.count == records.count)
