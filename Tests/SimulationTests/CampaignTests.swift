@@ -38,7 +38,7 @@ struct CampaignTests {
     @Test(
         "clusters that once broke a rule break none",
         arguments: [
-            58, 1016, 10_286, 33_707, 45_289, 103_342, 113_853, 356_581, 379_879, 587_988, 2_328_830,
+            58, 1016, 10_286, 33_707, 45_289, 103_342, 113_853, 356_581, 379_879, 415_480, 587_988, 2_328_830,
         ] as [UInt64])
     func formerClusterFailures(seed: UInt64) {
         #expect(ClusterSimulation.play(ClusterSimulation.schedule(seed: seed)).violation == nil)

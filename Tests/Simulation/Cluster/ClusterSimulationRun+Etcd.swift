@@ -121,7 +121,9 @@ extension ClusterSimulationRun {
             if isRunning { host.hold = hold }
             if case .written = outcome { written(record, instead: former, by: host) }
             if holder != nil, etcd.holder == nil { reportRelease() }
-            return .updated(outcome)
+            guard isRunning, case .refused(let stored, let isOvertaken) = outcome else { return .updated(outcome) }
+            host.isOvertaken = host.isOvertaken || isOvertaken
+            return .updated(.refused(stored, isOvertaken: host.isOvertaken))
         case .delete(let signIn):
             let removed = etcd.delete(signIn)
             if removed != nil { for host in hosts { expectSignOut(at: host) } }
@@ -186,7 +188,7 @@ extension ClusterSimulationRun {
         case .held(let hold, let former):
             // The response to an earlier request may be later.
             if host.hold.map({ $0.number < hold.number }) ?? true {
-                host.hold = hold
+                (host.hold, host.isOvertaken) = (hold, false)
                 if let id = hold.id { host.intents.begin(id) }
             }
             let after = fault == .forgetsIntents ? .answered : former

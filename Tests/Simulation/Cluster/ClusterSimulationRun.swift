@@ -284,7 +284,7 @@ final class ClusterSimulationRun: SimulationBase {
         host.forgetSession()
         host.forgetIntents()
         host.leases = LeaseMachine()
-        (host.wakeUp, host.leaseWakeUp, host.hold) = (nil, nil, nil)
+        (host.wakeUp, host.leaseWakeUp, host.hold, host.isOvertaken) = (nil, nil, nil, false)
         (host.renewals, host.waiting) = ([:], [:])
     }
 

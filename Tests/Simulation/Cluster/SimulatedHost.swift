@@ -39,6 +39,9 @@ final class SimulatedHost {
     var waiting: [CallerID: Duration] = [:]
     /// As `EtcdStore` remembers it.
     var hold: SimulatedEtcd.Hold?
+    /// A write has shown that another host has renewed the session since the last hold, even if the response to that
+    /// write was lost: `EtcdStore` learns it from a read, before the write.
+    var isOvertaken = false
     var intents: OwnIntents
     /// Whether the tokens of the renewal that has the hold were sent before, with an unknown result.
     var isInterrupted = false
