@@ -183,6 +183,12 @@ struct ClusterView: Sendable, Equatable {
         signIns[session] = signIn
     }
 
+    /// A record of this sign-in was read, or replaced.
+    mutating func saw(_ record: FormerSignIns, of session: SessionName) {
+        saw(record.signIn, of: session)
+        saw(former: record.list, of: session)
+    }
+
     /// A record was read that lists these sign-ins as former ones. Those that this host has seen are later.
     mutating func saw(former: [SignInID], of session: SessionName) {
         let known = replaced[session] ?? []
@@ -191,9 +197,15 @@ struct ClusterView: Sendable, Equatable {
     }
 
     /// The sign-ins that have ended when this one is written, as far as this host knows.
-    func signIns(before signIn: SignInID, of session: SessionName) -> [SignInID] {
+    /// - Parameter record: what is replaced.
+    func signIns(
+        before signIn: SignInID, of session: SessionName, replacing record: FormerSignIns? = nil
+    ) -> [SignInID] {
         let last = signIns[session].map { [$0] } ?? []
-        let all = (replaced[session] ?? []).filter { !last.contains($0) } + last
+        var all = (replaced[session] ?? []).filter { !last.contains($0) } + last
+        if let record {
+            all = record.list.filter { !all.contains($0) } + all.filter { $0 != record.signIn } + [record.signIn]
+        }
         return all.filter { $0 != signIn }.suffix(FormerSignIns.limit)
     }
 

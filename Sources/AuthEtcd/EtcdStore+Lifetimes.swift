@@ -4,13 +4,18 @@ import AuthWire
 /// Lifetimes of tokens, without a comparison of two hosts' clocks.
 extension EtcdStore {
     /// The content of an entry in etcd: the record, what is left of its tokens, and the former sign-ins.
-    /// - Parameter start: when the write began, by the clock that the dates of the record are from.
-    func sharedContent(of record: SessionRecord, at start: Moment) -> Secret {
+    /// - Parameters:
+    ///   - start: when the write began, by the clock that the dates of the record are from.
+    ///   - former: what the record that is replaced shows.
+    func sharedContent(
+        of record: SessionRecord, at start: Moment, replacing former: FormerSignIns? = nil
+    ) -> Secret {
         guard var object = record.json.objectValue else { return record.encoded() }
         for (name, value) in SharedLifetimes.Remaining(of: record, at: start.wall).members {
             object[name] = value
         }
-        FormerSignIns.add(view.signIns(before: record.signIn, of: record.session), to: &object)
+        FormerSignIns.add(
+            view.signIns(before: record.signIn, of: record.session, replacing: former), to: &object)
         return Secret(bytes: JSON.object(object).serialized())
     }
 

@@ -254,8 +254,7 @@ extension EtcdStore: SessionStore, KeyStore {
             }
             // It was read before it was removed, and arrives later.
             guard !view.isEnded(record.signIn, of: session, at: entry.modRevision) else { return nil }
-            view.saw(record.signIn, of: session)
-            view.saw(former: FormerSignIns.list(in: json), of: session)
+            view.saw(FormerSignIns(of: record, json), of: session)
             view.found(session, at: entry.modRevision)
             reported.used(session, at: entry.modRevision)
             read = record

@@ -9,6 +9,8 @@ extension EtcdStore {
         var conditions: [EtcdRequest.Condition] = []
         /// Done in the same transaction.
         var operations: [EtcdRequest.Operation] = []
+        /// Written instead of the given content.
+        var content: Secret?
         /// Whether it ends the hold of this host.
         var releases = false
     }
@@ -26,6 +28,8 @@ extension EtcdStore {
             // Granted once, however often the write is refused.
             var lifetime: Int64?
             var refusal: EtcdTransaction?
+            // The sign-in that is replaced, which this host may not have read before.
+            var former: FormerSignIns?
             let deadline = now() + EtcdLimits.holderWait
             // The record has dates of this clock, which may be set meanwhile.
             let start = clock.now()
@@ -33,6 +37,7 @@ extension EtcdStore {
                 sharedContent(of: record, at: start), label: record.provider, to: places.session(session),
                 mayCreate: mayCreate, reading: [places.holder(session), places.intent(session)], since: view.state
             ) { (content) throws(StoreError) in
+                former = nil
                 // A damaged record is replaced, and so is one of an earlier sign-in that a backup has brought back.
                 guard let content, let found = try? SessionRecord(decoding: content),
                     !view.isOutdated(found.signIn, of: session)
@@ -40,7 +45,8 @@ extension EtcdStore {
                     return try await terms(for: record, replacing: nil, &lifetime, from: start, after: refusal)
                 }
                 isThere = true
-                let stored = try await localized(found, content)
+                let json = try? JSON(parsing: content.revealBytes())
+                let stored = try await localized(found, json, .unread)
                 // An earlier attempt was carried out although its response was lost.
                 if stored == record { return nil }
                 if isOvertaken(record, by: stored) {
@@ -52,7 +58,11 @@ extension EtcdStore {
                     obstacle = stored
                     return nil
                 }
-                return try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
+                var terms = try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
+                let replaced = FormerSignIns(of: stored, json)
+                former = replaced
+                terms.content = sharedContent(of: record, at: start, replacing: replaced)
+                return terms
             } refused: { (outcome) throws(StoreError) in
                 refusal = outcome
                 // Another host may have removed it since it was read.
@@ -72,6 +82,7 @@ extension EtcdStore {
                 throw .cluster(.removed)
             }
             if let written {
+                if let former { view.saw(former, of: session) }
                 view.wrote(session, at: written.revision, generation: written.generation)
                 reported.used(session, at: written.revision)
             }
@@ -138,7 +149,8 @@ extension EtcdStore {
                 throw .cluster(.invalid(reason: "the cluster has no key"))
             }
             generation += 1
-            let sealed = try SealedBytes.seal(content, name: place, label: label, generation: generation, key: key)
+            let sealed = try SealedBytes.seal(
+                terms.content ?? content, name: place, label: label, generation: generation, key: key)
             try checkSize(sealed)
             let conditions: [EtcdRequest.Condition] =
                 [.changed(key: place, at: found?.modRevision ?? 0)] + member.conditions(at: places)

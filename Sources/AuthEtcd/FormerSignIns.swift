@@ -1,9 +1,17 @@
 import AuthModel
 import AuthWire
 
-/// Sign-ins of a session that ended before that of a record, as the record in etcd lists them. A host that was started
+/// The sign-in of a record in etcd, and those that ended before it, as the record lists them. A host that was started
 /// later knows from them which sign-ins a restored backup may bring back.
-enum FormerSignIns {
+struct FormerSignIns: Sendable {
+    let signIn: SignInID
+    let list: [SignInID]
+
+    /// - Parameter json: the content of the record.
+    init(of record: SessionRecord, _ json: JSON?) {
+        (signIn, list) = (record.signIn, Self.list(in: json))
+    }
+
     /// The last ones of a session that are remembered.
     static let limit = 8
 

@@ -42,6 +42,54 @@ struct FormerSignInTests {
         #expect(view.signIns(before: signIns[0], of: session) == Array(signIns[1...2]))
     }
 
+    @Test("are also those of the record that is replaced, even if this host has not read it or knows eight others")
+    func replaced() throws {
+        var view = ClusterView()
+        let json: JSON = ["former_sign_ins": ["s1-1", "s2-1"]]
+        var record = try etcdSample()
+        record.signIn = signIns[2]
+        let former = FormerSignIns(of: record, json)
+        #expect(view.signIns(before: signIns[3], of: session, replacing: former) == Array(signIns.prefix(3)))
+        #expect(view.signIns(before: signIns[2], of: session, replacing: former) == Array(signIns.prefix(2)))
+        for signIn in signIns.dropFirst(3) { view.saw(signIn, of: session) }
+        let next = try #require(SignInID("s13-1"))
+        let listed = view.signIns(before: next, of: session, replacing: former)
+        #expect(listed == Array(signIns.suffix(7)) + [signIns[2]])
+        // The other sign-in is noted once it is replaced.
+        view.saw(former, of: session)
+        view.saw(next, of: session)
+        #expect(view.signIns(before: next, of: session) == listed)
+    }
+
+    @Test("include one that this host replaces without having read it before, as when two hosts sign in at once")
+    func atOnce() async throws {
+        try await EtcdMembers.running { members in
+            let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
+            let records = try signIns.prefix(3).map { signIn in
+                var record = try etcdSample()
+                record.signIn = signIn
+                return record
+            }
+            try await one.start(at: members.endpoints) { store in
+                try await store.save(records[0])
+                try await admit(two, by: store, at: members)
+                try await two.start(at: members.endpoints, watches: false) { other in
+                    let first = try await other.load(session)
+                    try await store.save(records[1])
+                    try await other.save(records[2])
+                    let ended = await other.view.signIns(before: signIns[2], of: session)
+                    #expect(first == records[0] && ended == Array(signIns.prefix(2)))
+                }
+            }
+            // A host that was started later reads only the last record.
+            try await two.start(at: members.endpoints, watches: false) { store in
+                let found = try await store.load(session)
+                let ended = await store.view.signIns(before: signIns[2], of: session)
+                #expect(found == records[2] && ended == Array(signIns.prefix(2)))
+            }
+        }
+    }
+
     @Test("have ended for a host that has only read the list, after a backup was restored")
     func restored() {
         var view = ClusterView()
