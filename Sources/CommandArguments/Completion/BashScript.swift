@@ -32,7 +32,11 @@ enum BashScript {
             line[cursor]=$cur
             case ${kind:1:1} in
             /) mapfile -t found < <(compgen -f -- "$cur") ;;
-            @) mapfile -t found < <(_§_ask "$1" "$cursor" "${line[@]}") ;;
+            @)
+                # What was typed may be an alias, or begin with ~ or a variable.
+                if [[ $(type -t -- "$1") != f* ]]; then set -- §; fi
+                mapfile -t found < <(_§_ask "$1" "$cursor" "${line[@]}")
+                ;;
             ?) read -ra found <<< "${kind:1}" ;;
             esac
             shown=${shown//[\"\'\\]/}

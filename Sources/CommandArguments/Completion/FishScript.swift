@@ -34,6 +34,8 @@ enum FishScript {
                 case '@*'
                     set -l asked (string sub -s 2 -- $kind)
                     test -n "$asked"; and set verbs $asked
+                    # What was typed may begin with ~ or a variable.
+                    command -q $words[1]; or set words[1] §
                     command -q $words[1]; and command $words[1] ---completion $verbs -- $name (count $words) \
                         (string length -- "$cur") $words "$cur" 2>/dev/null | string match -v ''
                 case '*'

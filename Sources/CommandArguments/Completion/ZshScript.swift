@@ -26,7 +26,11 @@ enum ZshScript {
                 _files
                 return
                 ;;
-            @) found=("${(@f)$(_§_ask "$line[1]" $((CURRENT - 1)) "$line[@]")}") ;;
+            @)
+                # What was typed may be an alias, or begin with ~ or a variable.
+                if (( ! $+functions[$line[1]] )) && ! whence -p -- "$line[1]" >/dev/null; then line[1]=§; fi
+                found=("${(@f)$(_§_ask "$line[1]" $((CURRENT - 1)) "$line[@]")}")
+                ;;
             *) found=("${(@s: :)kind[2,-1]}") ;;
             esac
             # A tilde would be inserted with a backslash.

@@ -48,6 +48,21 @@ struct CompletionLineTests {
         }
     }
 
+    @Test("values are completed for an alias, and for a path with ~ or a variable", arguments: ["bash", "zsh", "fish"])
+    func otherNames(shell: String) async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            let (terminal, key) = try await CompletionTests.prompt(shell, scene)
+            let more = ["bash": "complete -F _authc_and_values a", "zsh": "setopt complete_aliases; compdef a=authc"]
+            terminal.type("\u{15}alias a=authc; \(more[shell] ?? "")\n")
+            for name in ["a", "~/bin/authc", "$HOME/bin/authc", "bin/authc"] {
+                await terminal.completes("\(name) use app", to: "\(name) use app-template ", key)
+            }
+            terminal.type("\u{15}exit\n")
+            await terminal.ends()
+        }
+    }
+
     @Test("without a value or after an error, nothing is inserted or printed", arguments: ["bash", "zsh", "fish"])
     func nothing(shell: String) async throws {
         try await Scene.play { scene in
