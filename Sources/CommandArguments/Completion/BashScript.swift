@@ -31,7 +31,10 @@ enum BashScript {
             _§_read "${word//[\"\'\\]/}" "${line[@]:1:cursor - 1}"
             line[cursor]=$cur
             case ${kind:1:1} in
-            /) mapfile -t found < <(compgen -f -- "$cur") ;;
+            /)
+                # bash would quote the $ of a variable in double quotes, unless it completes the file by itself.
+                if [[ $part == *\$* ]]; then compopt -o default; else mapfile -t found < <(compgen -f -- "$cur"); fi
+                ;;
             @)
                 # What was typed may be an alias, or begin with ~ or a variable.
                 if [[ $(type -t -- "$1") != f* ]]; then set -- §; fi

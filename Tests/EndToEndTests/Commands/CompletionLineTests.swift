@@ -63,6 +63,23 @@ struct CompletionLineTests {
         }
     }
 
+    @Test("a variable in the path of a file stays a variable", arguments: ["bash", "zsh", "fish"])
+    func variables(shell: String) async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.run("touch socket-of-mine").status == 0)
+            let (terminal, key) = try await CompletionTests.prompt(shell, scene)
+            for start in ["authc token --socket ", "authc token --socket="] {
+                await terminal.completes("\(start)$HOME/so", to: "\(start)$HOME/socket-of-mine ", key)
+                // zsh removes the quotes.
+                let quote = shell == "zsh" ? "" : "\""
+                let file = "\(quote)$HOME/socket-of-mine\(quote) "
+                await terminal.completes(start + "\"$HOME/so", to: start + file, key)
+            }
+            terminal.type("\u{15}exit\n")
+            await terminal.ends()
+        }
+    }
+
     @Test("without a value or after an error, nothing is inserted or printed", arguments: ["bash", "zsh", "fish"])
     func nothing(shell: String) async throws {
         try await Scene.play { scene in
