@@ -28,7 +28,7 @@ extension EtcdStore {
             // Granted once, however often the write is refused.
             var lifetime: Int64?
             var refusal: EtcdTransaction?
-            // The sign-in that is replaced, which this host may not have read before.
+            // What the record in etcd shows, which this host may not have read before.
             var former: FormerSignIns?
             let deadline = now() + EtcdLimits.holderWait
             // The record has dates of this clock, which may be set meanwhile.
@@ -47,8 +47,12 @@ extension EtcdStore {
                 isThere = true
                 let json = try? JSON(parsing: content.revealBytes())
                 let stored = try await localized(found, json, .unread)
+                let replaced = FormerSignIns(of: stored, json)
                 // An earlier attempt was carried out although its response was lost.
-                if stored == record { return nil }
+                if stored == record {
+                    former = replaced
+                    return nil
+                }
                 if isOvertaken(record, by: stored) {
                     endOvertakenHold(of: record)
                     obstacle = stored
@@ -59,7 +63,6 @@ extension EtcdStore {
                     return nil
                 }
                 var terms = try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
-                let replaced = FormerSignIns(of: stored, json)
                 former = replaced
                 terms.content = sharedContent(of: record, at: start, replacing: replaced)
                 return terms
@@ -81,8 +84,8 @@ extension EtcdStore {
                 tellChange.yield(session)
                 throw .cluster(.removed)
             }
+            if let former { view.saw(former, of: session) }
             if let written {
-                if let former { view.saw(former, of: session) }
                 view.wrote(session, at: written.revision, generation: written.generation)
                 reported.used(session, at: written.revision)
             }

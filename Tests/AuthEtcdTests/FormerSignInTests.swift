@@ -87,6 +87,12 @@ struct FormerSignInTests {
                 let ended = await store.view.signIns(before: signIns[2], of: session)
                 #expect(found == records[2] && ended == Array(signIns.prefix(2)))
             }
+            // One that finds what it writes, as after a lost response, knows what that lists, too.
+            try await two.start(at: members.endpoints, watches: false) { store in
+                try await store.save(records[2])
+                let ended = await store.view.signIns(before: signIns[2], of: session)
+                #expect(ended == Array(signIns.prefix(2)))
+            }
         }
     }
 
