@@ -31,8 +31,8 @@ struct ClusterView: Sendable, Equatable {
     private var written: [SessionName: Int64] = [:]
     /// The last sign-in that this host has read or written.
     private var signIns: [SessionName: SignInID] = [:]
-    /// Sign-ins that this host has read or written before the last one, that were signed out of, or that a record lists as
-    /// former ones.
+    /// Sign-ins that this host has read or written before the last one, that were signed out of, or that a record or a
+    /// sign-out lists as former ones.
     private var replaced: [SessionName: [SignInID]] = [:]
     /// The same since etcd went back, until there is a later one.
     private var outdated: [SessionName: Set<SignInID>] = [:]
@@ -189,7 +189,8 @@ struct ClusterView: Sendable, Equatable {
         saw(former: record.list, of: session)
     }
 
-    /// A record was read that lists these sign-ins as former ones. Those that this host has seen are later.
+    /// A record, or the list of a sign-out, was read that has these sign-ins as former ones. Those that this host has seen
+    /// are later.
     mutating func saw(former: [SignInID], of session: SessionName) {
         let known = replaced[session] ?? []
         let others = former.filter { $0 != signIns[session] && !known.contains($0) }
@@ -197,9 +198,11 @@ struct ClusterView: Sendable, Equatable {
     }
 
     /// The sign-ins that have ended when this one is written, as far as this host knows.
-    /// - Parameter record: what is replaced.
+    /// - Parameters:
+    ///   - signIn: `nil`: when the session is signed out of.
+    ///   - record: what is replaced.
     func signIns(
-        before signIn: SignInID, of session: SessionName, replacing record: FormerSignIns? = nil
+        before signIn: SignInID?, of session: SessionName, replacing record: FormerSignIns? = nil
     ) -> [SignInID] {
         let last = signIns[session].map { [$0] } ?? []
         var all = (replaced[session] ?? []).filter { !last.contains($0) } + last

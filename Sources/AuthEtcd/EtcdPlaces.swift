@@ -12,11 +12,13 @@ import AuthWire
 /// PREFIX/lifetimes/NAME     ends with the access token: its lease shows how much of that is left
 /// PREFIX/intents/NAME       RenewalIntent: what that host was about to send
 /// PREFIX/history            EtcdHistory: a random value; it changes after etcd went back
+/// PREFIX/signouts/NAME      FormerSignIns: the sign-ins that had ended with the last sign-out, sealed like a session
 /// PREFIX/status/HOST        HostReport: what a host says about itself, now or when it was last connected
 /// PREFIX/up/HOST            ends with that host's lease: it is connected
 /// ```
 ///
-/// The last two come after the others, so that no host watches them: there may be hundreds, and only users look at them.
+/// The last three come after the others, so that no host watches them: only a sign-in needs the first one, and there may be
+/// hundreds of the others, and only users look at them.
 struct EtcdPlaces: Sendable, Equatable {
     let prefix: String
 
@@ -29,6 +31,7 @@ struct EtcdPlaces: Sendable, Equatable {
     var admissions: String { prefix + "/admissions/" }
     var holders: String { prefix + "/holders/" }
     var intents: String { prefix + "/intents/" }
+    var signOuts: String { prefix + "/signouts/" }
     var reports: String { prefix + "/status/" }
     var connections: String { prefix + "/up/" }
     /// What hosts follow: from here to ``watchedEnd``.
@@ -41,6 +44,7 @@ struct EtcdPlaces: Sendable, Equatable {
     func holder(_ name: SessionName) -> String { holders + name.text }
     func lifetime(_ name: SessionName) -> String { prefix + "/lifetimes/" + name.text }
     func intent(_ name: SessionName) -> String { intents + name.text }
+    func signOut(_ name: SessionName) -> String { signOuts + name.text }
     func report(_ host: String) -> String { reports + host }
     func connection(_ host: String) -> String { connections + host }
 

@@ -200,6 +200,9 @@ enum EtcdLimits {
     /// How long a host that is awake repeats sign-outs after a restore: until every other host has read the mark and written
     /// again.
     static let removing = Duration.seconds(90)
+    /// How long a list of ended sign-ins waits for the next sign-in: 7 days, after which a restored backup from before the
+    /// sign-out is unlikely. A new leader of etcd begins this time again.
+    static let signOutSeconds: Int64 = 7 * 24 * 3600
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600
 }

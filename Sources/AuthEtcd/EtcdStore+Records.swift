@@ -128,11 +128,7 @@ extension EtcdStore: SessionStore, KeyStore {
                 tellChange.yield(session)
                 return nil
             }
-            let outcome = try await transaction(
-                .transaction(
-                    [.changed(key: place, at: entry.modRevision)],
-                    then: [.delete(place), .delete(places.lifetime(session)), .delete(places.intent(session))],
-                    otherwiseReading: [place]))
+            let outcome = try await signOut(of: session, in: entry)
             if outcome.succeeded {
                 removed(session, at: outcome.header.revision)
                 return stored
@@ -180,7 +176,7 @@ extension EtcdStore: SessionStore, KeyStore {
     package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         guard case .client = purpose else { return try await local.save(key, for: purpose) }
         try await reporting(writes: true) { () throws(StoreError) in
-            _ = try await write(key, label: purpose.name, to: places.key(purpose)) { (_) throws(StoreError) in
+            _ = try await write({ key }, label: purpose.name, to: places.key(purpose)) { (_) throws(StoreError) in
                 WriteTerms()
             }
         }

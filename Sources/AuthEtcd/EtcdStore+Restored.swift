@@ -72,7 +72,7 @@ extension EtcdStore {
         var isDue = false
         do throws(StoreError) {
             _ = try await markHistory()
-        } catch .cluster(let fault) where fault.refusesMark {
+        } catch .cluster(let fault) where fault.isRefusal {
             isDue = fault == .noSpace
             // The alarm of etcd is a fault of the whole store.
             if isDue { failure(.cluster(fault)) } else { reportRefusal(fault) }
@@ -87,7 +87,7 @@ extension EtcdStore {
         do throws(StoreError) {
             if let mark = try await markHistory() { restores.wrote(mark) }
             readAgain()
-        } catch .cluster(let fault) where fault.refusesMark {
+        } catch .cluster(let fault) where fault.isRefusal {
             reportRefusal(fault)
         } catch {
             // The next check tries again.
@@ -158,7 +158,7 @@ extension EtcdStore {
                     return restores.wrote(EtcdEntry(key: history, value: value, modRevision: outcome.header.revision))
                 }
                 // Another host has written the mark, or the hold has ended.
-            } catch .cluster(let fault) where fault.refusesMark {
+            } catch .cluster(let fault) where fault.isRefusal {
                 // The hold is given back without the mark. The recovery reports the refusal.
             }
         }
@@ -233,17 +233,13 @@ extension EtcdStore {
             let found = try await unlessDamaged({ () throws(StoreError) in try await unsealed(entry) }),
             let record = try? SessionRecord(decoding: found.content), view.isOutdated(record.signIn, of: session)
         else { return }
-        _ = try await transaction(
-            .transaction(
-                [.changed(key: entry.key, at: entry.modRevision)],
-                then: [.delete(entry.key), .delete(places.lifetime(session)), .delete(places.intent(session))],
-                otherwiseReading: []))
+        _ = try await signOut(of: session, in: entry)
     }
 }
 
 extension ClusterFault {
-    /// Whether etcd has received the mark and refused it.
-    fileprivate var refusesMark: Bool {
+    /// Whether etcd has received a request and refused it.
+    var isRefusal: Bool {
         switch self {
         case .noSpace, .denied, .invalid, .tooLarge: true
         default: false

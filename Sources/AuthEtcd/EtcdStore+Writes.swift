@@ -9,8 +9,8 @@ extension EtcdStore {
         var conditions: [EtcdRequest.Condition] = []
         /// Done in the same transaction.
         var operations: [EtcdRequest.Operation] = []
-        /// Written instead of the given content.
-        var content: Secret?
+        /// The list of a sign-out must be as it was read. If it is not, the response to the refused write contains it.
+        var list: (key: String, revision: Int64)?
         /// Whether it ends the hold of this host.
         var releases = false
     }
@@ -30,19 +30,24 @@ extension EtcdStore {
             var refusal: EtcdTransaction?
             // What the record in etcd shows, which this host may not have read before.
             var former: FormerSignIns?
+            // The last change of the list that the last sign-out has left. It is read if the first attempt is refused.
+            var listRevision: Int64 = 0
             let deadline = now() + EtcdLimits.holderWait
             // The record has dates of this clock, which may be set meanwhile.
             let start = clock.now()
             let written = try await write(
-                sharedContent(of: record, at: start), label: record.provider, to: places.session(session),
-                mayCreate: mayCreate, reading: [places.holder(session), places.intent(session)], since: view.state
+                { sharedContent(of: record, at: start, replacing: former) }, label: record.provider,
+                to: places.session(session), mayCreate: mayCreate,
+                reading: [places.holder(session), places.intent(session)], since: view.state
             ) { (content) throws(StoreError) in
                 former = nil
                 // A damaged record is replaced, and so is one of an earlier sign-in that a backup has brought back.
                 guard let content, let found = try? SessionRecord(decoding: content),
                     !view.isOutdated(found.signIn, of: session)
                 else {
-                    return try await terms(for: record, replacing: nil, &lifetime, from: start, after: refusal)
+                    var terms = try await terms(for: record, replacing: nil, &lifetime, from: start, after: refusal)
+                    terms.list = (places.signOut(session), listRevision)
+                    return terms
                 }
                 isThere = true
                 let json = try? JSON(parsing: content.revealBytes())
@@ -62,12 +67,12 @@ extension EtcdStore {
                     obstacle = stored
                     return nil
                 }
-                var terms = try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
                 former = replaced
-                terms.content = sharedContent(of: record, at: start, replacing: replaced)
-                return terms
+                return try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
             } refused: { (outcome) throws(StoreError) in
                 refusal = outcome
+                let list = outcome.entries[places.signOut(session)]
+                listRevision = try await noteSignOut(list, before: record.signIn, of: session)
                 // Another host may have removed it since it was read.
                 isThere = false
                 guard refused(session, outcome) else { return }
@@ -114,6 +119,7 @@ extension EtcdStore {
     /// Writes a record if it is still as it was read.
     ///
     /// - Parameters:
+    ///   - content: is called after `terms`.
     ///   - mayCreate: whether it is written if there is none.
     ///   - keys: what is read, too, if the write is refused.
     ///   - former: if etcd has gone back since then, nothing is written. An older record says nothing about what others
@@ -124,13 +130,14 @@ extension EtcdStore {
     ///   - refused: called after each attempt that was refused.
     /// - Returns: `nil` if it was not allowed.
     func write(
-        _ content: Secret, label: String, to place: String, mayCreate: Bool = true, reading keys: [String] = [],
+        _ content: () -> Secret, label: String, to place: String, mayCreate: Bool = true, reading keys: [String] = [],
         since former: ClusterView.State? = nil,
         terms: (_ stored: Secret?) async throws(StoreError) -> WriteTerms?,
         refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
     ) async throws(StoreError) -> (revision: Int64, generation: UInt64, terms: WriteTerms)? {
         var member = try await opened()
         var found = try await read(place)
+        var isListDenied = false
         if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
         for _ in 1...EtcdLimits.writeAttempts {
             guard mayCreate || found != nil else { return nil }
@@ -152,19 +159,26 @@ extension EtcdStore {
                 throw .cluster(.invalid(reason: "the cluster has no key"))
             }
             generation += 1
-            let sealed = try SealedBytes.seal(
-                terms.content ?? content, name: place, label: label, generation: generation, key: key)
+            let sealed = try SealedBytes.seal(content(), name: place, label: label, generation: generation, key: key)
             try checkSize(sealed)
             let conditions: [EtcdRequest.Condition] =
                 [.changed(key: place, at: found?.modRevision ?? 0)] + member.conditions(at: places)
+            let list = isListDenied ? nil : terms.list
             if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
             let outcome: EtcdTransaction
             do throws(StoreError) {
                 outcome = try await transaction(
                     .transaction(
-                        conditions + terms.conditions, then: [.put(sealed, to: place)] + terms.operations,
-                        otherwiseReading: [place, places.cluster, places.history] + keys))
+                        conditions + terms.conditions + (list.map { [.changed(key: $0.key, at: $0.revision)] } ?? []),
+                        then: [.put(sealed, to: place)] + terms.operations,
+                        otherwiseReading: [place, places.cluster, places.history] + keys
+                            + (list.map { [$0.key] } ?? [])))
             } catch {
+                // The role of this user may not include the list.
+                if case .cluster(.denied) = error, list != nil {
+                    isListDenied = true
+                    continue
+                }
                 guard case .cluster(.tooLarge) = error else { throw error }
                 throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
             }
@@ -211,7 +225,7 @@ extension EtcdStore {
                     continue
                 }
                 // What another host has written since is sealed with the newest key, and what it has deleted stays so.
-                _ = try await write(content, label: header.label, to: entry.key, mayCreate: false) {
+                _ = try await write({ content }, label: header.label, to: entry.key, mayCreate: false) {
                     (stored) throws(StoreError) in stored == content ? WriteTerms() : nil
                 }
             }

@@ -201,18 +201,24 @@ package actor EtcdStore {
     // MARK: Calls
 
     func call(_ request: EtcdRequest) async throws(StoreError) -> JSON {
-        let former = view.state
-        do throws(ClusterFault) {
-            let answer = try await client.call(request)
-            endOutage()
-            hiddenFault = nil
-            if request.showsState, let header = try? EtcdHeader(answer) { saw(header, since: former) }
-            return answer
+        do throws(StoreError) {
+            return try await send(request)
         } catch {
             // Fewer entries may be requested then.
-            if error == .longResponse { throw .cluster(error) }
-            throw failure(.cluster(error))
+            if error == .cluster(.longResponse) { throw error }
+            throw failure(error)
         }
+    }
+
+    /// The same, but a failure is not recorded as a fault of the store.
+    func send(_ request: EtcdRequest) async throws(StoreError) -> JSON {
+        let former = view.state
+        let answer: JSON
+        do throws(ClusterFault) { answer = try await client.call(request) } catch { throw .cluster(error) }
+        endOutage()
+        hiddenFault = nil
+        if request.showsState, let header = try? EtcdHeader(answer) { saw(header, since: former) }
+        return answer
     }
 
     /// If etcd went back, ``run()`` finds out what that means here: its watch or its pause ends, once.

@@ -1,8 +1,8 @@
 import AuthModel
 import AuthWire
 
-/// The sign-in of a record in etcd, and those that ended before it, as the record lists them. A host that was started
-/// later knows from them which sign-ins a restored backup may bring back.
+/// The sign-in of a record in etcd, and those that ended before it, as the record lists them. A sign-out lists all of them
+/// for the next record. A host that was started later knows from them which sign-ins a restored backup may bring back.
 struct FormerSignIns: Sendable {
     let signIn: SignInID
     let list: [SignInID]
@@ -17,7 +17,7 @@ struct FormerSignIns: Sendable {
 
     private static let name = "former_sign_ins"
 
-    /// - Parameter json: the content of a record.
+    /// - Parameter json: the content of a record, or of the list of a sign-out.
     static func list(in json: JSON?) -> [SignInID] {
         (json?[name]?.arrayValue ?? []).suffix(limit).compactMap { $0.stringValue.flatMap { SignInID($0) } }
     }
@@ -25,5 +25,12 @@ struct FormerSignIns: Sendable {
     /// Adds them to the content of a record.
     static func add(_ signIns: [SignInID], to object: inout JSONObject) {
         if !signIns.isEmpty { object[name] = .array(signIns.map { .string($0.text) }) }
+    }
+
+    /// What a sign-out leaves; `nil`: there are none.
+    static func content(_ signIns: [SignInID]) -> Secret? {
+        var object = JSONObject()
+        add(signIns, to: &object)
+        return object.isEmpty ? nil : Secret(bytes: JSON.object(object).serialized())
     }
 }

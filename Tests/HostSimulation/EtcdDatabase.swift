@@ -41,6 +41,8 @@ struct EtcdDatabase {
     private(set) var lastRecordChange: Int64 = 0
     /// The newest tokens of the session that were written.
     var newestWritten: WrittenTokens?
+    /// Accounts whose sign-ins the last sign-out lists as ended.
+    var endedAccounts: Set<Int> = []
     private var lastLease: Int64 = 0
 
     // MARK: Keys
@@ -72,6 +74,7 @@ struct EtcdDatabase {
 
     static func isSession(_ key: String) -> Bool { key.contains("/sessions/") }
     static func isHolder(_ key: String) -> Bool { key.contains("/holders/") }
+    static func isSignOut(_ key: String) -> Bool { key.contains("/signouts/") }
     static func isLifetime(_ key: String) -> Bool { key.contains("/lifetimes/") }
     static func isMark(_ key: String) -> Bool { key.hasSuffix("/history") }
     /// The cluster's record, with its hosts.

@@ -68,6 +68,7 @@ extension EtcdDatabase {
                 let key = put["key"]?.text ?? ""
                 if fault == .losesSessions, Self.isSession(key) { continue }
                 if fault == .losesMarks, Self.isMark(key) { continue }
+                if fault == .losesSignOuts, Self.isSignOut(key) { continue }
                 try self.put(
                     put["value"]?.bytes ?? [], to: key, lease: put["lease"]?.wholeNumber ?? 0, isFirst: isFirst)
                 isFirst = false

@@ -103,13 +103,15 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
     case neverAnswers
     /// After a restore, etcd does not store the mark of the host that notices it.
     case losesMarks
+    /// etcd does not store the list of ended sign-ins that a sign-out leaves.
+    case losesSignOuts
 
     package var rule: HostRule {
         switch self {
         case .sharesHolds, .losesMarks: .alone
         case .losesTokens: .reuse
         case .endsSessions, .hidesSessions: .lost
-        case .losesSessions: .writtenAgain
+        case .losesSessions, .losesSignOuts: .writtenAgain
         case .keepsSessions: .signOut
         case .showsFormerHosts: .membership
         case .silencesWatches: .convergence

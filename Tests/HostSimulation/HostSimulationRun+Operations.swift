@@ -136,7 +136,9 @@ extension HostSimulationRun {
     func signIn(_ host: SimulatedHost) {
         let (account, access, refresh) = provider.signIn()
         endSignIn()
-        formerAccounts[account] = host.process?.endedAccounts
+        // Without a record, the host reads which sign-ins the last sign-out lists.
+        let listed = etcd.hasSession ? [] : etcd.endedAccounts
+        formerAccounts[account] = listed.union(host.process?.endedAccounts ?? [])
         let life = schedule.life
         tokenTimes[access] = (time.now, time.now + life)
         begin(host, "a sign-in") { [self] process in
@@ -186,7 +188,7 @@ extension HostSimulationRun {
         begin(host, "a sign-out") { [self] process in
             guard (try? await process.requests.logout(SessionLogout(session: Self.name))) != nil, process.life.isAlive
             else { return false }
-            expected = .signedOut
+            (expected, etcd.endedAccounts) = (.signedOut, process.endedAccounts)
             coverage.signOuts += 1
             return true
         }

@@ -89,7 +89,7 @@ extension HostSimulationRun {
         guard process.known >= former.lastRecordChange, time.now >= host.pausedUntil else { return false }
         let hasRead = time.now - changedAt >= Self.reading && host.lastFault < changedAt
         guard hasRead || process.number == changer else { return false }
-        // A host that was started since a sign-in has ended takes it for a new one, unless a record lists it.
+        // A host that was started since a sign-in has ended treats it as a new one, unless a record lists it.
         let ended = backup.hasSession ? backup.newestWritten?.account : nil
         let listed = account.flatMap { formerAccounts[$0] } ?? []
         let knowsEnded = ended.map(process.endedAccounts.union(listed).contains) ?? true

@@ -53,7 +53,8 @@ final class HostSimulationRun: @unchecked Sendable {
     var expected = Expected.unknown
     /// A refresh token was used again after an interruption.
     var isLossExcused = false
-    /// For each account, those that its host knew to have ended when a user signed in: the record lists them.
+    /// For each account, those that its host knew to have ended when a user signed in, or that the last sign-out lists:
+    /// the record lists them.
     var formerAccounts: [Int: Set<Int>] = [:]
     /// The process in which a user acts now.
     var acting: Int?

@@ -37,6 +37,16 @@ struct HostFaultsTests {
                 Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .ask(0, .renewal)),
                 Step(.time(.seconds(5)), .restore(.behindProxy)), Step(.time(.zero), .ask(0, .renewal)),
             ]
+        // No host has seen the former sign-in end.
+        case .losesSignOuts:
+            [
+                Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signOut(1)),
+                Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))), Step(.time(.zero), .signIn(1)),
+                Step(.time(.seconds(1)), .kill(0, down: .milliseconds(200))),
+                Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))),
+                Step(.time(.seconds(1)), .kill(2, down: .milliseconds(200))),
+                Step(.time(.seconds(20)), .ask(0, .renewal)), Step(.time(.seconds(5)), .restore(.same)),
+            ]
         case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
         }
     }
@@ -63,11 +73,25 @@ struct HostFaultsTests {
         await expect(.losesTokens, toBreak: .reuse, in: HostSchedule(grace: .seconds(60), steps: steps))
     }
 
+    @Test("a missing list of ended sign-ins is found, even if another host has seen the former sign-in end")
+    func missingList() async {
+        let steps = [
+            Step(.events(1), .backUp), Step(.events(0), .signOut(2)),
+            Step(.time(.seconds(1)), .kill(0, down: .seconds(2))), Step(.events(0), .signIn(0)),
+            Step(.time(.seconds(24)), .ask(0, .renewal)), Step(.events(3), .restore(.same)),
+        ]
+        let schedule = HostSchedule(hosts: 2, life: .seconds(60), steps: steps)
+        await expect(.losesSignOuts, toBreak: .reuse, in: schedule, seeds: 4...6)
+    }
+
     /// Times of messages follow from the seed: a fault need not show with each.
-    private func expect(_ fault: HostInjectedFault, toBreak rule: HostRule, in schedule: HostSchedule) async {
+    private func expect(
+        _ fault: HostInjectedFault, toBreak rule: HostRule, in schedule: HostSchedule,
+        seeds: ClosedRange<UInt64> = 1...3
+    ) async {
         var schedule = schedule
         var others: [HostViolation?] = []
-        for seed in 1...3 as ClosedRange<UInt64> {
+        for seed in seeds {
             schedule.seed = seed
             let violation = await HostSimulation.play(schedule, injecting: fault).violation
             guard violation?.rule == rule else {
