@@ -129,12 +129,17 @@ package final class SessionLoader: Sendable {
             if registry.recordChanged(name), board.store.state == .ready {
                 board.put(store: .ready, message: registry.damage)
             }
-            if let session = registry.session(named: name) {
-                await session.handle(.storeChanged)
-            } else {
-                await addFromOtherHost(name)
-            }
+            await recordMayDiffer(name)
         }
+    }
+
+    private func recordMayDiffer(_ name: SessionName) async {
+        if let session = registry.session(named: name) {
+            await session.handle(.storeChanged)
+            // If it has ended meanwhile, the change may be a new sign-in.
+            guard registry.session(named: name) == nil else { return }
+        }
+        await addFromOtherHost(name)
     }
 
     /// A host that shares the store has signed in. A record that this host has signed out of is not a session.
@@ -166,11 +171,7 @@ package final class SessionLoader: Sendable {
             return names
         }
         for name in names.sorted() {
-            if let session = registry.session(named: name) {
-                await session.handle(.storeChanged)
-            } else {
-                await addFromOtherHost(name)
-            }
+            await recordMayDiffer(name)
         }
     }
 

@@ -51,6 +51,8 @@ extension SessionMachine {
         comparison = .done
         mayBeGone = false
         switch result {
+        // Another host may have written it since.
+        case .success(nil) where isRequestedAgain: writer.ended()
         case .success(nil):
             writer.ended()
             recordIsMissing(absence, &turn)

@@ -62,6 +62,22 @@ struct SessionMachineLeaseTests {
         #expect(bench.forgotten)
     }
 
+    @Test("is compared again before it ends if its record was missing, and another change was reported meanwhile")
+    func missingMeanwhile() {
+        var bench = MachineBench()
+        bench.send(.shared(true))
+        let record = bench.machine.record
+        for comparisons in [1, 3] {
+            bench.send(.storeChanged)
+            #expect(bench.comparisons == comparisons)
+            bench.send(.storeChanged)
+            bench.send(.compared(.success(nil), absence: .removed))
+            #expect(bench.comparisons == comparisons + 1 && !bench.forgotten)
+            bench.send(comparisons == 1 ? .compared(.success(record)) : .compared(.success(nil), absence: .removed))
+        }
+        #expect(bench.forgotten)
+    }
+
     @Test("is compared without a pause once everything was read again after etcd went back")
     func afterRestore() {
         var bench = MachineBench()
