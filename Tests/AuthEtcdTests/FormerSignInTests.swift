@@ -132,16 +132,7 @@ struct FormerSignInTests {
                 return backup
             }
             try await two.start(at: members.endpoints) { store in
-                let faults = store.faults()
-                #expect(try await store.load(session) == later)
-                try await store.saveLater()
-                try await members.restore(backup)
-                #expect(await faults.first { $0 == .wentBack } == .wentBack)
-                let (found, isLost) = (try await store.load(session), try await store.hasLost(session))
-                #expect(found == nil && isLost)
-                let outcome = try await store.update(later, replacesOther: false)
-                let stored = try await store.load(session)
-                #expect(outcome.stored == nil && stored == later)
+                try await expectWrittenAgain(later, by: store, afterRestoring: backup, at: members)
             }
         }
     }

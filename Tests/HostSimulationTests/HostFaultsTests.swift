@@ -37,16 +37,7 @@ struct HostFaultsTests {
                 Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .ask(0, .renewal)),
                 Step(.time(.seconds(5)), .restore(.behindProxy)), Step(.time(.zero), .ask(0, .renewal)),
             ]
-        // No host has seen the former sign-in end.
-        case .losesSignOuts:
-            [
-                Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signOut(1)),
-                Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))), Step(.time(.zero), .signIn(1)),
-                Step(.time(.seconds(1)), .kill(0, down: .milliseconds(200))),
-                Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))),
-                Step(.time(.seconds(1)), .kill(2, down: .milliseconds(200))),
-                Step(.time(.seconds(20)), .ask(0, .renewal)), Step(.time(.seconds(5)), .restore(.same)),
-            ]
+        case .losesSignOuts: signInAfterUnseenSignOut
         case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
         }
     }

@@ -52,14 +52,7 @@ struct HostSimulationTests {
 
     @Test("a later sign-in counts, even if each host was started after the sign-out before it")
     func signInAfterSignOut() async {
-        let outcome = await play([
-            Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signOut(1)),
-            Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))), Step(.time(.zero), .signIn(1)),
-            Step(.time(.seconds(1)), .kill(0, down: .milliseconds(200))),
-            Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))),
-            Step(.time(.seconds(1)), .kill(2, down: .milliseconds(200))),
-            Step(.time(.seconds(20)), .ask(0, .renewal)), Step(.time(.seconds(5)), .restore(.same)),
-        ])
+        let outcome = await play(signInAfterUnseenSignOut)
         #expect(outcome.coverage.signOuts == 1 && outcome.coverage.writtenAgain == 1)
         #expect(outcome.coverage.lost == 0 && outcome.coverage.unknown == 0)
     }
@@ -366,3 +359,16 @@ struct HostSimulationTests {
         #expect(first.trace == second.trace)
     }
 }
+
+/// No host has seen the former sign-in end: each was started after it.
+let signInAfterUnseenSignOut: [SimulationStep<HostOperation>] = {
+    typealias Step = SimulationStep<HostOperation>
+    return [
+        Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signOut(1)),
+        Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))), Step(.time(.zero), .signIn(1)),
+        Step(.time(.seconds(1)), .kill(0, down: .milliseconds(200))),
+        Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200))),
+        Step(.time(.seconds(1)), .kill(2, down: .milliseconds(200))),
+        Step(.time(.seconds(20)), .ask(0, .renewal)), Step(.time(.seconds(5)), .restore(.same)),
+    ]
+}()
