@@ -199,7 +199,7 @@ struct ClusterView: Sendable, Equatable {
 
     /// The sign-ins that have ended when this one is written, as far as this host knows.
     /// - Parameters:
-    ///   - signIn: `nil`: when the session is signed out of.
+    ///   - signIn: `nil`: the session is being signed out of.
     ///   - record: what is replaced.
     func signIns(
         before signIn: SignInID?, of session: SessionName, replacing record: FormerSignIns? = nil

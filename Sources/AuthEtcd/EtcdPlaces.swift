@@ -12,13 +12,13 @@ import AuthWire
 /// PREFIX/lifetimes/NAME     ends with the access token: its lease shows how much of that is left
 /// PREFIX/intents/NAME       RenewalIntent: what that host was about to send
 /// PREFIX/history            EtcdHistory: a random value; it changes after etcd went back
-/// PREFIX/signouts/NAME      FormerSignIns: the sign-ins that had ended with the last sign-out, sealed like a session
+/// PREFIX/signouts/NAME      FormerSignIns: the sign-ins that the last sign-out lists as ended, sealed like a session
 /// PREFIX/status/HOST        HostReport: what a host says about itself, now or when it was last connected
 /// PREFIX/up/HOST            ends with that host's lease: it is connected
 /// ```
 ///
-/// The last three come after the others, so that no host watches them: only a sign-in needs the first one, and there may be
-/// hundreds of the others, and only users look at them.
+/// The last three come after the others, so that no host watches them. Only the next sign-in reads `signouts/`. Only
+/// users look at `status/` and `up/`, which may have hundreds of keys.
 struct EtcdPlaces: Sendable, Equatable {
     let prefix: String
 

@@ -105,3 +105,13 @@ enum EtcdRefusal: Error, Sendable, Equatable {
         }
     }
 }
+
+extension ClusterFault {
+    /// Whether etcd responds, but does not accept the request, or its response cannot be used.
+    var isRefusal: Bool {
+        switch self {
+        case .noSpace, .denied, .invalid, .tooLarge: true
+        default: false
+        }
+    }
+}

@@ -200,8 +200,8 @@ enum EtcdLimits {
     /// How long a host that is awake repeats sign-outs after a restore: until every other host has read the mark and written
     /// again.
     static let removing = Duration.seconds(90)
-    /// How long a list of ended sign-ins waits for the next sign-in: 7 days, after which a restored backup from before the
-    /// sign-out is unlikely. A new leader of etcd begins this time again.
+    /// How long etcd keeps the list that a sign-out leaves: 7 days. After that, the restore of a backup from before the
+    /// sign-out is unlikely. The time begins again when the leader of etcd changes.
     static let signOutSeconds: Int64 = 7 * 24 * 3600
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600

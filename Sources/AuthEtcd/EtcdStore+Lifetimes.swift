@@ -20,10 +20,6 @@ extension EtcdStore {
     }
 
     /// The record with dates of this host.
-    func localized(_ record: SessionRecord, _ content: Secret) async throws(StoreError) -> SessionRecord {
-        try await localized(record, try? JSON(parsing: content.revealBytes()), .unread)
-    }
-
     func localized(
         _ record: SessionRecord, _ content: JSON?, _ lifetime: LifetimeLease
     ) async throws(StoreError) -> SessionRecord {

@@ -236,13 +236,3 @@ extension EtcdStore {
         _ = try await signOut(of: session, in: entry)
     }
 }
-
-extension ClusterFault {
-    /// Whether etcd has received a request and refused it.
-    var isRefusal: Bool {
-        switch self {
-        case .noSpace, .denied, .invalid, .tooLarge: true
-        default: false
-        }
-    }
-}

@@ -7,11 +7,11 @@ import AuthWire
 ///
 /// Invariant: if etcd refuses the list, users can sign in and out without it.
 extension EtcdStore {
-    /// Attempts to write a list while other hosts change the record of the cluster.
+    /// How often a list is sent if other hosts change the record of the cluster meanwhile.
     private static let listAttempts = 4
 
     /// Removes a record if it is still as it was read.
-    /// - Returns: its reads contain the record if it was changed.
+    /// - Returns: the outcome. If the record was changed, it contains the present one.
     func signOut(of session: SessionName, in entry: EtcdEntry) async throws(StoreError) -> EtcdTransaction {
         if let outcome = try await unlessRefused({ () throws(StoreError) in
             try await listedSignOut(of: session, in: entry)
@@ -65,19 +65,14 @@ extension EtcdStore {
 
     /// Notes which sign-ins had ended when the session was last signed out of: the next record lists them, too. A list that
     /// does not open, or that a removed host has written, says nothing.
-    /// - Parameters:
-    ///   - list: `nil`: there is none.
-    ///   - signIn: that of the next record.
-    /// - Returns: the last change of the list.
+    /// - Parameter signIn: that of the next record.
     func noteSignOut(
-        _ list: EtcdEntry?, before signIn: SignInID, of session: SessionName
-    ) async throws(StoreError) -> Int64 {
-        guard let list else { return 0 }
+        _ list: EtcdEntry, before signIn: SignInID, of session: SessionName
+    ) async throws(StoreError) {
         if let found = try await unlessDamaged({ () throws(StoreError) in try await unsealed(list) }), !found.isLate {
             let former = FormerSignIns.list(in: try? JSON(parsing: found.content.revealBytes()))
             view.saw(former: former.filter { $0 != signIn }, of: session)
         }
-        return list.modRevision
     }
 
     /// `nil` if etcd has refused a request, or does not have the lease any more. Without space, for example, it still

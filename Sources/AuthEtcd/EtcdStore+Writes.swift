@@ -30,7 +30,8 @@ extension EtcdStore {
             var refusal: EtcdTransaction?
             // What the record in etcd shows, which this host may not have read before.
             var former: FormerSignIns?
-            // The last change of the list that the last sign-out has left. It is read if the first attempt is refused.
+            // The revision of the list that the last sign-out has left; 0: none was read. It is read if a write is
+            // refused.
             var listRevision: Int64 = 0
             let deadline = now() + EtcdLimits.holderWait
             // The record has dates of this clock, which may be set meanwhile.
@@ -52,12 +53,9 @@ extension EtcdStore {
                 isThere = true
                 let json = try? JSON(parsing: content.revealBytes())
                 let stored = try await localized(found, json, .unread)
-                let replaced = FormerSignIns(of: stored, json)
+                former = FormerSignIns(of: stored, json)
                 // An earlier attempt was carried out although its response was lost.
-                if stored == record {
-                    former = replaced
-                    return nil
-                }
+                if stored == record { return nil }
                 if isOvertaken(record, by: stored) {
                     endOvertakenHold(of: record)
                     obstacle = stored
@@ -67,12 +65,12 @@ extension EtcdStore {
                     obstacle = stored
                     return nil
                 }
-                former = replaced
                 return try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
             } refused: { (outcome) throws(StoreError) in
                 refusal = outcome
                 let list = outcome.entries[places.signOut(session)]
-                listRevision = try await noteSignOut(list, before: record.signIn, of: session)
+                listRevision = list?.modRevision ?? 0
+                if let list { try await noteSignOut(list, before: record.signIn, of: session) }
                 // Another host may have removed it since it was read.
                 isThere = false
                 guard refused(session, outcome) else { return }

@@ -4,7 +4,9 @@ import AuthWire
 /// The sign-in of a record in etcd, and those that ended before it, as the record lists them. A sign-out lists all of them
 /// for the next record. A host that was started later knows from them which sign-ins a restored backup may bring back.
 struct FormerSignIns: Sendable {
+    /// That of the record itself.
     let signIn: SignInID
+    /// Those before it, the oldest first; at most ``limit``.
     let list: [SignInID]
 
     /// - Parameter json: the content of the record.

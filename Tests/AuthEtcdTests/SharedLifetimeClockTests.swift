@@ -123,7 +123,7 @@ struct SharedLifetimeClockTests {
         let begin = clock.now().wall
         let content = await store.sharedContent(
             of: record, at: Moment(boot: clock.bootInstant, wall: record.tokens.issuedAt))
-        let read = try await store.localized(record, content)
+        let read = try await store.localized(record, try JSON(parsing: content.revealBytes()), .unread)
         #expect(read.tokens.expiresAt == begin + .seconds(3500))
     }
 }

@@ -195,7 +195,7 @@ final class SimulatedProvider {
 
     func account(of tokens: TokenSet) -> Int? { issued[tokens.accessToken.reveal()]?.account }
 
-    /// Whether they are of the same sign-in, and it has issued the access token earlier.
+    /// Whether both are of the same sign-in, and the access token of `tokens` was issued earlier.
     func isOlder(_ tokens: TokenSet, than others: TokenSet) -> Bool {
         guard let first = issued[tokens.accessToken.reveal()], let second = issued[others.accessToken.reveal()] else {
             return false

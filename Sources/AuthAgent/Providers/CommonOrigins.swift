@@ -1,16 +1,16 @@
 internal import AuthModel
 internal import Synchronization
 
-/// Sessions at the same provider usually have equal origins, but each record that is decoded, and each sign-in, has a
-/// separate copy of some hundred bytes. Here equal ones share the memory of one.
+/// The last origins at each provider and environment, so that sessions with equal ones share their memory. Without it,
+/// each decoded record and each sign-in has a separate copy of some hundred bytes.
 final class CommonOrigins: Sendable {
     private struct Place: Hashable {
         let provider: String
         let environment: String
     }
 
-    /// Above what the profiles of a user have. Records may name any environment.
-    private static let most = 256
+    /// More than the profiles of a user need. There must be a limit, because records may name any environment.
+    private static let maxEntries = 256
 
     private let last = Mutex<[Place: TokenOrigins]>([:])
 
@@ -20,7 +20,7 @@ final class CommonOrigins: Sendable {
         let place = Place(provider: record.provider, environment: record.environment)
         record.origins = last.withLock { last in
             if let known = last[place], known == origins { return known }
-            if last.count >= Self.most { last = [:] }
+            if last.count >= Self.maxEntries { last = [:] }
             last[place] = origins
             return origins
         }

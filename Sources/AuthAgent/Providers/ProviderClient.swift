@@ -51,7 +51,7 @@ package final class ProviderClient: Sendable {
         }
     }
 
-    /// The same, computed once for all sessions that share it.
+    /// The profile of a session and what is computed from it, once for all sessions that share it.
     /// - Returns: `nil` if there is no profile, or if it is not shared.
     private func shared(_ record: SessionRecord) -> SharedProfile? {
         guard let key = SharedProfile.Key(record) else { return nil }
@@ -313,34 +313,6 @@ package final class ProviderClient: Sendable {
                 // The next attempt uses a new connection: this one may be dead without a sign of it.
                 await transport.closeIdleConnections(to: Origin.all(of: [ready.url]))
                 throw ProviderFailure(error)
-            }
-        }
-    }
-}
-
-extension ProviderProfile {
-    /// What renews this session.
-    /// - Parameter renewsByToken: of this profile.
-    fileprivate func means(of record: SessionRecord, renewsByToken: Bool) -> RenewalMeans {
-        let isRepeated = (try? repeatedSignIn(record)) != nil
-        guard record.resource?.sharedSession != nil || canRenew(record, renewsByToken, isRepeated) else { return .none }
-        return renewsByToken && !isRepeated ? .liveToken : .lasting
-    }
-
-    /// A request that cannot be made now may be possible when the profile is fixed: only a provider ends a session. So
-    /// there is no need to make it here.
-    private func canRenew(_ record: SessionRecord, _ renewsByToken: Bool, _ isRepeated: Bool) -> Bool {
-        if oauth != nil { return renewsByOAuth(record) }
-        if isRepeated { return true }
-        switch renewal.kind {
-        case .none: return false
-        case .refresh, .validate:
-            return renewal.request != nil && (renewsByToken || record.tokens.refreshToken?.isEmpty == false)
-        case .signIn:
-            do throws(AgentError) {
-                return try repeatedSignIn(record) != nil
-            } catch {
-                return true
             }
         }
     }

@@ -23,9 +23,10 @@ package final class PendingHandover: Sendable {
 
     private struct State {
         var sessions: [SessionName: HandedOverSession] = [:]
+        /// The store lacks a change.
         var isBehind = false
-        /// A caller of `set(_:named:)` has begun a flush.
-        var isFlushing = false
+        /// ``set(_:named:)`` has asked a caller to flush, and nothing was flushed since.
+        var isFlushRequested = false
         /// The agent is locked: nothing is handed over.
         var isSuspended = false
         var limit: Limit?
@@ -152,8 +153,8 @@ package final class PendingHandover: Sendable {
             let former = state.sessions[name]
             state.sessions[name] = session
             guard former != session else { return false }
-            defer { (state.isBehind, state.isFlushing) = (true, true) }
-            return !state.isFlushing
+            defer { (state.isBehind, state.isFlushRequested) = (true, true) }
+            return !state.isFlushRequested
         }
     }
 
@@ -168,7 +169,7 @@ package final class PendingHandover: Sendable {
         guard let store else { return }
         state.withLock { state in
             guard state.isBehind else { return }
-            (state.isBehind, state.isFlushing) = (false, false)
+            (state.isBehind, state.isFlushRequested) = (false, false)
             guard !state.isSuspended else { return }
             state.withheld = state.found()
             let handover = state.shown(without: state.withheld)

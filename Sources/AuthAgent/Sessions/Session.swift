@@ -23,7 +23,7 @@ package final class Session: Sendable {
     ///   - isShared: whether other hosts renew the session, too.
     ///   - news: the state of the network for the provider at `origin`.
     /// - Returns: see ``networkChanged(_:at:)``.
-    func restored(isShared: Bool, _ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
+    func beginRestored(isShared: Bool, _ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
         await runner.together { [self] runner in
             checkOrigins(on: runner)
             if isShared { runner.send(.shared(true)) }

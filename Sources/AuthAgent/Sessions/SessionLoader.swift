@@ -90,7 +90,7 @@ package final class SessionLoader: Sendable {
             // The first answers do not wait for that: the service manager has the same sessions, or a change of one of
             // them has replaced them already.
             storage.flushHandovers()
-            // Before the network is followed, each provider would be probed in vain: its first reading begins again.
+            // Not earlier: the first reading of the network repeats each probe.
             await registry.updateNetworkOrigins()
         }
         await load()
@@ -211,12 +211,9 @@ package final class SessionLoader: Sendable {
             // Before others look at all sessions.
             if !sessions.isEmpty { serving.open() }
         }
-        // Nothing that the run before has left stays.
-        guard !sessions.isEmpty else {
-            storage.flushHandovers()
-            return false
-        }
-        return true
+        // Nothing was restored: what the run before has left is replaced at once.
+        if sessions.isEmpty { storage.flushHandovers() }
+        return !sessions.isEmpty
     }
 
     /// Adds every session that is in the store and not in the registry.

@@ -233,13 +233,11 @@ final class SessionPerformer: ActionPerformer {
             return
         }
         // At a start there may be many sessions: one task waits for all of them.
-        guard storage.heldComparisons.add(work) else { return }
-        let isAccepted = runner.start { [storage, pool = context.tasks.pool] in
+        guard storage.pendingComparisons.add(work) else { return }
+        context.tasks.pool.order { [storage, pool = context.tasks.pool] in
             try? await storage.clientsServed.wait()
-            for work in storage.heldComparisons.removeAll() { pool.order(work) }
-            return nil
+            for work in storage.pendingComparisons.removeAll() { pool.order(work) }
         }
-        if !isAccepted { _ = storage.heldComparisons.removeAll() }
     }
 
     private func compared() async -> SessionEvent {

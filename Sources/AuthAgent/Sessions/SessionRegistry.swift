@@ -113,7 +113,7 @@ package final class SessionRegistry: Sendable {
         // The network's state is read when the session is there: a change after that is sent to all sessions.
         let origin = context.providers.probe(record)?.origin
         let news = await context.network.news(of: origin)
-        let isAtOrigin = await session.restored(isShared: storage.store.leases != nil, news, at: origin)
+        let isAtOrigin = await session.beginRestored(isShared: storage.store.leases != nil, news, at: origin)
         if !isAtOrigin { await sendNetworkState(session) }
         // Only the provider knows whether such a session is valid. It is served until the provider has answered.
         if context.providers.validates(record) { await session.handle(.checkDue) }
@@ -180,7 +180,7 @@ package final class SessionRegistry: Sendable {
         }
         if storage.store.leases != nil { await session.handle(.shared(true)) }
         await session.begin()
-        // Unlike the token of a restored session, this one was received on one of them.
+        // The token was received on one of these connections. That of a restored session was not.
         if let status = board.status(record.session) { closeConnections(of: status) }
         return session
     }

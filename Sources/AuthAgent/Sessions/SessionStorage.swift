@@ -10,8 +10,8 @@ package struct SessionStorage: Sendable {
     /// Opens when clients are served. Sessions of the last run are not compared with the store before: reading the store takes
     /// processor time, and would delay the first answers about them.
     let clientsServed = Latch()
-    /// Those comparisons.
-    let heldComparisons = HeldWork()
+    /// Those comparisons, until then.
+    let pendingComparisons = PendingWork()
 
     /// - Parameters:
     ///   - pauses: has the waits after failed renewals until the next run; `nil`: they end with this one.

@@ -25,9 +25,9 @@ package final class DescriptorStore: HandoverStore {
     }
 
     private struct State {
-        /// From the previous run, until the first of this run is stored.
+        /// Descriptors from the previous run, until they are read.
         var inherited: [ListenDescriptors.Given]
-        /// What was read from them before it was asked for.
+        /// What ``prepare(of:)`` has read from them, until ``load(of:)``.
         var prepared: (kind: StoreKind, handover: Handover)?
         /// The names of loaded descriptors, until something is saved.
         var loaded: [String] = []

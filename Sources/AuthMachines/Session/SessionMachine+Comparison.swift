@@ -78,8 +78,8 @@ extension SessionMachine {
         if case .failure(let error) = result, isReadAgain(after: error) { writer.tryAgain() }
     }
 
-    /// Whether a call has failed because etcd went back, and the session was reported meanwhile: everything was read
-    /// again. No later report would end the pause.
+    /// Whether a call failed because etcd went back, and everything has been read again since: the session was reported
+    /// during the call. No other report follows that would end the pause.
     func isReadAgain(after error: StoreError) -> Bool { error == .cluster(.wentBack) && comparison == .requested }
 
     private mutating func recordIsMissing(_ absence: RecordAbsence, _ turn: inout SessionTurn) {

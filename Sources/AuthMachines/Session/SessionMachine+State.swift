@@ -3,7 +3,9 @@ package import AuthWire
 
 /// The state of a session at a moment.
 extension SessionMachine {
-    /// A session that is restored is checked before its first event: others can send it events as soon as it is there.
+    /// This machine for a restored session, with the result of the comparison of its origins with the profile. That is
+    /// set before the first event: others can send events as soon as the session is added.
+    /// - Parameter change: `nil`: the profile names no other origin.
     package func restored(after change: AgentError?) -> SessionMachine {
         var machine = self
         machine.originChange = change

@@ -96,7 +96,7 @@ struct SharedProfileTests {
         }
     }
 
-    @Test("includes a refresh token that is a cookie or from OAuth; another session's sign-in is not shared")
+    @Test("includes whether a refresh token renews them, as a cookie or by OAuth, or another session's sign-in does")
     func otherMeans() throws {
         var profile = try ExampleProvider.profile()
         var (without, with) = (try Self.record(), try Self.record())
@@ -126,7 +126,7 @@ struct SharedProfileTests {
         return profile.renewsByToken && !isRepeated ? .liveToken : .lasting
     }
 
-    @Test("includes the memory of equal origins; other ones stay as they are")
+    @Test("does not change the origins of any record")
     func origins() throws {
         func signedIn(at urls: [String], environment: String = "local") throws -> SessionRecord {
             var record = try Self.record(environment: environment)

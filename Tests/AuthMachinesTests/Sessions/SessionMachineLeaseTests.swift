@@ -200,7 +200,7 @@ struct SessionMachineLeaseTests {
         #expect(bench.saves.count == 1)
     }
 
-    @Test("drops its own result even if an earlier write, of corrected dates, shows that another host has renewed it")
+    @Test("drops its own result even if an earlier write, of corrected dates, shows that another host has renewed")
     func earlierWriteOvertaken() throws {
         var bench = renewing()
         bench.setClock(by: .seconds(600))

@@ -20,7 +20,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case writesOwnDates
     /// Records are written whatever etcd has.
     case writesWithoutHold
-    /// Tokens are written even if etcd has newer ones.
+    /// The same as ``writesWithoutHold``, in schedules in which etcd has newer tokens.
     case writesOldTokens
     /// A lease ends during a long renewal.
     case keepsNoLease
