@@ -43,14 +43,21 @@ static inline int authd_passes_credentials(int fd) {
     return getsockopt(fd, SOL_SOCKET, pass_credentials, &on, &length) == 0 && on;
 }
 
+// SO_INQ of Linux 6.17: authd_receive reports how many bytes are left. An older kernel does not.
+static inline void authd_report_unread(int fd) {
+    const int report_unread = 84, on = 1;
+    (void)setsockopt(fd, SOL_SOCKET, report_unread, &on, sizeof on);
+}
+
 // recv(2) from a socket with SO_PASSCRED. The sender has the pid -1 if it is unknown. The kernel does not join bytes of two
-// senders. There is no room for descriptors, so the kernel closes those that a client sends, and none of them is ever ours.
-static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_peer *sender) {
-    const int credentials = 2;
+// senders. `unread`: received bytes that are left; -1 if the kernel does not report them. A descriptor that a client sent before
+// the socket refused them is closed.
+static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_peer *sender, int *unread) {
+    const int credentials = 2, unread_count = 84;
     struct iovec part = {.iov_base = bytes, .iov_len = room};
     union {
         struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof(struct authd_peer))];
+        char bytes[CMSG_SPACE(sizeof(struct authd_peer)) + CMSG_SPACE(sizeof(int))];
     } control;
     struct msghdr message;
     memset(&message, 0, sizeof message);
@@ -60,12 +67,23 @@ static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_
     message.msg_controllen = sizeof control;
     sender->pid = -1;
     sender->uid = (uid_t)-1;
+    *unread = -1;
     long count = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    if (count <= 0) return count;
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == credentials &&
-        head->cmsg_len >= CMSG_LEN(sizeof *sender))
-        memcpy(sender, CMSG_DATA(head), sizeof *sender);
+    if (count < 0) return count;
+    for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+        if (head->cmsg_level != SOL_SOCKET) continue;
+        size_t length = head->cmsg_len - CMSG_LEN(0);
+        if (head->cmsg_type == credentials && length >= sizeof *sender)
+            memcpy(sender, CMSG_DATA(head), sizeof *sender);
+        else if (head->cmsg_type == unread_count && length >= sizeof *unread)
+            memcpy(unread, CMSG_DATA(head), sizeof *unread);
+        else if (head->cmsg_type == SCM_RIGHTS)
+            for (size_t at = 0; at + sizeof(int) <= length; at += sizeof(int)) {
+                int sent;
+                memcpy(&sent, CMSG_DATA(head) + at, sizeof sent);
+                close(sent);
+            }
+    }
     return count;
 }
 

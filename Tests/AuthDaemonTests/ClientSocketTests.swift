@@ -76,10 +76,13 @@ struct ClientSocketTests {
         }
 
         /// Runs `work` while the thread of the sockets does nothing else, then has it open the socket.
-        func open(isReading: Bool = true, after work: () -> Void = {}) {
+        /// - Parameter reportsUnread: `false`: as before Linux 6.17.
+        func open(isReading: Bool = true, reportsUnread: Bool = true, after work: () -> Void = {}) {
             work()
             executor.perform { [self] in
                 try? socket.open(for: receiver)
+                let (option, size) = (CInt(84), socklen_t(MemoryLayout<CInt>.size))
+                if !reportsUnread { setsockopt(socket.openDescriptor ?? -1, SOL_SOCKET, option, [0], size) }
                 if !isReading { socket.setReading(false) }
             }
         }
@@ -112,11 +115,11 @@ struct ClientSocketTests {
             }
         }
 
-        /// One byte, with standard input as a descriptor that is passed on (unix(7), SCM_RIGHTS).
-        func writeWithDescriptor(_ byte: UInt8) -> Bool {
+        /// One byte, with a descriptor that is passed on (unix(7), SCM_RIGHTS).
+        func writeWithDescriptor(_ byte: UInt8, _ descriptor: CInt = STDIN_FILENO) -> Bool {
             var byte = byte
             // A cmsghdr: its length, the level, the type, then the descriptor.
-            var control: [UInt32] = [20, 0, UInt32(SOL_SOCKET), UInt32(SCM_RIGHTS), UInt32(STDIN_FILENO), 0]
+            var control: [UInt32] = [20, 0, UInt32(SOL_SOCKET), UInt32(SCM_RIGHTS), UInt32(descriptor), 0]
             return withUnsafeMutablePointer(to: &byte) { start in
                 var part = iovec(iov_base: start, iov_len: 1)
                 return withUnsafeMutablePointer(to: &part) { part in
@@ -189,15 +192,27 @@ struct ClientSocketTests {
 
     // MARK: Input
 
-    @Test("two messages, the first with a descriptor: one read returns only the first")
-    func twoMessages() async throws {
+    @Test("two messages, the first with a descriptor: one read returns only the first", arguments: [true, false])
+    func twoMessages(reportsUnread: Bool) async throws {
         let pair = try Pair()
-        pair.open {
+        pair.open(reportsUnread: reportsUnread) {
             #expect(pair.writeWithDescriptor(UInt8(ascii: "a")))
             #expect(pair.write([UInt8(ascii: "b")]))
         }
         #expect(try await until { pair.receiver.all.bytes == Array("ab".utf8) })
         await stop(pair)
+    }
+
+    @Test("a descriptor that comes with a message is closed")
+    func passedDescriptor() async throws {
+        let (pair, other) = (try Pair(), try Pair())
+        pair.open { #expect(pair.writeWithDescriptor(1, other.client)) }
+        #expect(try await until { pair.receiver.all.bytes == [1] })
+        close(other.client)
+        other.open()
+        #expect(try await until { other.receiver.all.hasEnded })
+        await stop(pair)
+        await stop(other, after: .close)
     }
 
     @Test("bytes of two processes: one read returns those of the first, and each has its sender")

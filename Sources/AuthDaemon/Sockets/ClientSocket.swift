@@ -75,6 +75,7 @@ final class ClientSocket: ReadinessHandler {
 
     func open(for delegate: any ClientSocketDelegate) throws(SystemFailure) {
         self.delegate = delegate
+        authd_report_unread(descriptor)
         do throws(SystemFailure) {
             try executor.watch(descriptor, for: [.input, .inputEnd], self, .once)
         } catch {
@@ -122,10 +123,10 @@ final class ClientSocket: ReadinessHandler {
     /// - Parameter readiness: the reported events that announce the end of the input; empty if it is not announced.
     private func read(untilEnd readiness: Readiness) {
         guard let delegate else { return }
-        let count = executor.read(descriptor, for: delegate)
+        let (count, unread) = executor.read(descriptor, for: delegate)
         guard isOpen else { return }
         if count > 0 {
-            if mayRead, !readiness.isEmpty || authd_unread(descriptor) > 0 {
+            if mayRead, !readiness.isEmpty || (unread < 0 ? authd_unread(descriptor) : unread) > 0 {
                 executor.serveAgain(descriptor, for: readiness.union(.input))
             }
         } else if count == 0 {

@@ -301,15 +301,17 @@ import Synchronization
 
     /// Passes on available input of one sender, and wipes it.
     ///
-    /// - Returns: the number of bytes, 0 at the end of the input, and -1 with errno set.
-    func read(_ descriptor: CInt, for delegate: any ClientSocketDelegate) -> Int {
+    /// - Returns: the number of bytes, 0 at the end of the input, and -1 with errno set; and how many bytes are left, -1
+    ///   if the kernel did not report that.
+    func read(_ descriptor: CInt, for delegate: any ClientSocketDelegate) -> (count: Int, unread: CInt) {
         assertOwned()
         var count = 0
         var sender = authd_peer()
+        var unread: CInt = -1
         repeat {
-            count = unsafe authd_receive(descriptor, input.baseAddress, Self.maxInput, &sender)
+            count = unsafe authd_receive(descriptor, input.baseAddress, Self.maxInput, &sender, &unread)
         } while count < 0 && errno == EINTR
-        guard count > 0 else { return count }
+        guard count > 0 else { return (count, unread) }
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: input[..<count])
         if unsafe !delegate.answeredAtOnce(bytes, from: PeerCredentials(sender)) {
             unsafe copy.writeBytes(bytes)
@@ -318,7 +320,7 @@ import Synchronization
             unsafe copy.withUnsafeMutableWritableBytes { unsafe Self.wipe($0, count) }
         }
         unsafe Self.wipe(input, count)
-        return count
+        return (count, unread)
     }
 
     private static func wipe(_ bytes: UnsafeMutableRawBufferPointer, _ count: Int) {
