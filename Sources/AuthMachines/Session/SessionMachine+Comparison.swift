@@ -51,8 +51,11 @@ extension SessionMachine {
         comparison = .done
         mayBeGone = false
         switch result {
-        // Another host may have written it since.
-        case .success(nil) where isRequestedAgain: writer.ended()
+        // Another host may have written it since. Until that is known, nothing is sent: each attempt to hold a missing
+        // session would request another comparison.
+        case .success(nil) where isRequestedAgain:
+            writer.ended()
+            mayBeGone = true
         case .success(nil):
             writer.ended()
             recordIsMissing(absence, &turn)

@@ -78,6 +78,17 @@ struct SessionMachineLeaseTests {
         #expect(bench.forgotten)
     }
 
+    @Test("sends nothing while it is compared again because its record was missing")
+    func missingTwice() throws {
+        var bench = renewing()
+        bench.send(.overtaken(try #require(bench.requestsInFlight.last), nil))
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.comparisons == 2 && bench.requestsInFlight.count == 1 && !bench.forgotten)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.forgotten)
+    }
+
     @Test("is compared without a pause once everything was read again after etcd went back")
     func afterRestore() {
         var bench = MachineBench()
