@@ -70,7 +70,7 @@ extension EtcdStore: SessionStore, KeyStore {
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
-        _ = try await write(record, mayCreate: true, isAllowed: { _ in true })
+        _ = try await write(record, mayCreate: true, mayHaveEnded: true, isAllowed: { _ in true })
     }
 
     package func update(

@@ -65,14 +65,16 @@ extension EtcdStore {
 
     /// Notes which sign-ins had ended when the session was last signed out of: the next record lists them, too. A list that
     /// does not open, or that a removed host has written, says nothing.
-    /// - Parameter signIn: that of the next record.
+    /// - Parameter signIn: that of the record which is written.
+    /// - Returns: whether that sign-in had ended, too.
     func noteSignOut(
         _ list: EtcdEntry, before signIn: SignInID, of session: SessionName
-    ) async throws(StoreError) {
-        if let found = try await unlessDamaged({ () throws(StoreError) in try await unsealed(list) }), !found.isLate {
-            let former = FormerSignIns.list(in: try? JSON(parsing: found.content.revealBytes()))
-            view.saw(former: former.filter { $0 != signIn }, of: session)
-        }
+    ) async throws(StoreError) -> Bool {
+        guard let found = try await unlessDamaged({ () throws(StoreError) in try await unsealed(list) }), !found.isLate
+        else { return false }
+        let former = FormerSignIns.list(in: try? JSON(parsing: found.content.revealBytes()))
+        view.saw(former: former.filter { $0 != signIn }, of: session)
+        return former.contains(signIn)
     }
 
     /// `nil` if etcd has refused a request, or does not have the lease any more. Without space, for example, it still

@@ -17,9 +17,11 @@ extension EtcdStore {
 
     /// - Parameters:
     ///   - mayCreate: whether it is written if there is none.
+    ///   - mayHaveEnded: whether it is written even if the last sign-out was of its sign-in, as in an import.
     ///   - isAllowed: whether the stored record may be replaced.
     func write(
-        _ record: SessionRecord, mayCreate: Bool, isAllowed: @Sendable (SessionRecord) -> Bool
+        _ record: SessionRecord, mayCreate: Bool, mayHaveEnded: Bool = false,
+        isAllowed: @Sendable (SessionRecord) -> Bool
     ) async throws(StoreError) -> UpdateOutcome {
         let session = record.session
         return try await reporting(writes: true) { () throws(StoreError) in
@@ -70,7 +72,11 @@ extension EtcdStore {
                 refusal = outcome
                 let list = outcome.entries[places.signOut(session)]
                 listRevision = list?.modRevision ?? 0
-                if let list { try await noteSignOut(list, before: record.signIn, of: session) }
+                if let list, try await noteSignOut(list, before: record.signIn, of: session), !mayHaveEnded,
+                    !view.lost.contains(session)
+                {
+                    throw .cluster(.removed)
+                }
                 // Another host may have removed it since it was read.
                 isThere = false
                 guard refused(session, outcome) else { return }

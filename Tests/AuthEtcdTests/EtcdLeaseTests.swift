@@ -335,7 +335,7 @@ struct EtcdLeaseTests {
                 } == .removed)
             #expect(try await other.load(Self.work) == nil)
             // A late sign-out of the former sign-in.
-            _ = try await store.update(etcdSample(), replacesOther: true)
+            try await store.save(etcdSample())
             _ = try await other.load(Self.work)
             var signIn = try etcdSample()
             signIn.signIn = try #require(SignInID("s2-1"))
@@ -365,12 +365,13 @@ struct EtcdLeaseTests {
     @Test("of a sign-in that could not be written stay until its newer tokens are")
     func unwritten() async throws {
         try await together { store, other, members in
-            try await store.delete(Self.work)
+            func remove() async throws { try await members.control("del", "/authd/ada/sessions/work") }
+            try await remove()
             #expect(try await hold(store).1 == .held(nil, after: .answered))
             // The first tokens are on their way to the provider.
             #expect(try await store.update(etcdSample(), replacesOther: true) == .written(endsHold: false))
             #expect(try await hold(other).1 == .heldElsewhere)
-            try await store.delete(Self.work)
+            try await remove()
             let renewed = try etcdSample(generation: 2)
             #expect(try await store.update(renewed, replacesOther: true) == .written(endsHold: true))
             let next = try await hold(other, generation: 2).1

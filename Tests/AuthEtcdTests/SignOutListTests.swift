@@ -54,6 +54,25 @@ struct SignOutListTests {
         }
     }
 
+    @Test("ends a sign-in whose write had no response, and that another host has signed out of meanwhile")
+    func unansweredSignIn() async throws {
+        try await TwoHosts.running { hosts in
+            let record = try #require(try await hosts.store.load(session))
+            try await hosts.store.delete(session)
+            let last = try EtcdHost("three")
+            try await admit(last, by: hosts.store, at: hosts.members)
+            try await last.start(at: hosts.members.endpoints) { store in
+                await #expect(throws: StoreError.cluster(.removed)) {
+                    try await store.update(record, replacesOther: true)
+                }
+                #expect(try await store.load(session) == nil)
+                // Unlike an import.
+                try await store.save(record)
+                #expect(try await store.load(session) == record)
+            }
+        }
+    }
+
     @Test("continues the list of the record, and does not contain the sign-in that comes back")
     func again() async throws {
         try await EtcdMembers.running { members in

@@ -264,6 +264,8 @@ package struct SessionMachine: Machine {
         case .saveFailed(let version, let error):
             writer.failed(error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
+            // It was stored, perhaps by an earlier attempt whose response was lost: a missing record counts.
+            if error == .cluster(.removed), version.signIn == record.signIn { wasStored = true }
             if error == .cluster(.removed) || isReadAgain(after: error) { storeChanged() }
             // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }

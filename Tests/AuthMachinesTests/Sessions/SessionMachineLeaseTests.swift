@@ -89,6 +89,18 @@ struct SessionMachineLeaseTests {
         #expect(bench.forgotten)
     }
 
+    @Test("ends if another host has signed out of a new sign-in whose first write had no response")
+    func removedNewSignIn() throws {
+        var bench = MachineBench(fresh: true)
+        bench.send(.shared(true))
+        try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+        bench.send(.storeReady)
+        try bench.storeRefusesIt(.cluster(.removed))
+        #expect(bench.comparisons == 1)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.forgotten)
+    }
+
     @Test("is compared without a pause once everything was read again after etcd went back")
     func afterRestore() {
         var bench = MachineBench()
