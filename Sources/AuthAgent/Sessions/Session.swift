@@ -33,6 +33,15 @@ package final class Session: Sendable {
 
     package func handle(_ event: SessionEvent) async { await runner.send(event) }
 
+    /// Another program may have changed the record.
+    /// - Returns: whether this session was signed out of: it ends.
+    func mayDiffer() async -> Bool {
+        await runner.together { runner in
+            runner.send(.storeChanged)
+            return runner.read { $0.signedOut }
+        }
+    }
+
     /// The same for what was learned with this record. It is dropped if the session has another sign-in by now.
     package func handle(_ event: SessionEvent, learnedWith record: SessionRecord) async {
         await runner.together { runner in

@@ -22,7 +22,8 @@ package final class SessionLoader: Sendable {
     /// Whether there were any; `nil`: they have not been restored.
     private let hasHandedOver = Mutex<Bool?>(nil)
     private let retries: Mutex<Retries>
-    /// Sessions that another host has changed while the store was being read, or could not be.
+    /// Sessions that another host has changed while the store was being read, or could not be, or before a session of that
+    /// name had ended.
     private let unread = Mutex<Set<SessionName>>([])
     /// Requests for the names in a locked store: the last one that was sent, and the last one whose answer was accepted.
     private let nameRequests = Mutex<(sent: UInt64, answered: UInt64)>((0, 0))
@@ -53,7 +54,7 @@ package final class SessionLoader: Sendable {
             }
         }
         await context.tasks.run(
-            services: [watchStore, watchChanges, watchReleases, watchFaults, followNetwork], last: last)
+            services: [watchStore, watchChanges, watchEnds, watchReleases, watchFaults, followNetwork], last: last)
         await registry.close()
         serving.stop()
     }
@@ -135,11 +136,17 @@ package final class SessionLoader: Sendable {
 
     private func recordMayDiffer(_ name: SessionName) async {
         if let session = registry.session(named: name) {
-            await session.handle(.storeChanged)
-            // If it has ended meanwhile, the change may be a new sign-in.
+            // The change may be a new sign-in, which is read once this session has ended.
+            if await session.mayDiffer() { unread.withLock { _ = $0.insert(name) } }
             guard registry.session(named: name) == nil else { return }
         }
         await addFromOtherHost(name)
+    }
+
+    private func watchEnds() async {
+        for await name in registry.ends where unread.withLock({ $0.remove(name) }) != nil {
+            await recordMayDiffer(name)
+        }
     }
 
     /// A host that shares the store has signed in. A record that this host has signed out of is not a session.
@@ -149,6 +156,7 @@ package final class SessionLoader: Sendable {
             unread.withLock { _ = $0.insert(name) }
             return
         }
+        unread.withLock { _ = $0.remove(name) }
         let found: SessionRecord?
         do throws(StoreError) {
             found = try await store.loadReported(name)

@@ -27,6 +27,9 @@ package final class SessionRegistry: Sendable {
     private let firstLoad = Latch()
     private let entries: Mutex<Entries>
     private let origins = CommonOrigins()
+    /// The names of sessions that have ended, for one reader.
+    let ends: AsyncStream<SessionName>
+    private let tellEnd: AsyncStream<SessionName>.Continuation
 
     /// - Parameter seed: of all jitter.
     package init(context: AgentContext, storage: SessionStorage, seed: UInt64) {
@@ -35,6 +38,7 @@ package final class SessionRegistry: Sendable {
         renewals = Runner(RenewalQueue(), performer: NoActions(), tasks: context.tasks)
         holds = RenewalHolds(store: storage.store, tasks: context.tasks)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
+        (ends, tellEnd) = AsyncStream.makeStream()
     }
 
     var board: StateBoard { context.board }
@@ -232,6 +236,7 @@ package final class SessionRegistry: Sendable {
         board.remove(name)
         storage.defaultChanged()
         entries.withLock { $0.sessions[name] = nil }
+        tellEnd.yield(name)
         context.tasks.pool.order { [storage] in
             await self.endDefault(marks)
             await self.updateShared(by: name)
