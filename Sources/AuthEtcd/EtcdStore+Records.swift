@@ -112,6 +112,7 @@ extension EtcdStore: SessionStore, KeyStore {
     private func removeStored(_ session: SessionName, of signIn: SignInID?) async throws(StoreError) -> SessionRecord? {
         let place = places.session(session)
         var found = try await read(place)
+        var lease: Int64?
         for _ in 1...EtcdLimits.writeAttempts {
             guard let entry = found else {
                 removed(session)
@@ -128,7 +129,7 @@ extension EtcdStore: SessionStore, KeyStore {
                 tellChange.yield(session)
                 return nil
             }
-            let outcome = try await signOut(of: session, in: entry)
+            let outcome = try await signOut(of: session, in: entry, leaving: &lease)
             if outcome.succeeded {
                 removed(session, at: outcome.header.revision)
                 return stored
@@ -299,7 +300,8 @@ extension EtcdStore: SessionStore, KeyStore {
         let last = min(roster.lastUse(of: key) ?? member.revision, member.revision)
         guard entry.modRevision <= last else { return (opened.content, true) }
         // Others are sealed again by the change of the key.
-        if !roster.keyIDs.contains(key) { hasFormerSeals = true }
+        // The list of a sign-out stays as it is.
+        if !roster.keyIDs.contains(key), !entry.key.hasPrefix(places.signOuts) { hasFormerSeals = true }
         return (opened.content, false)
     }
 

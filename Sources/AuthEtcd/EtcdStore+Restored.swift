@@ -233,6 +233,7 @@ extension EtcdStore {
             let found = try await unlessDamaged({ () throws(StoreError) in try await unsealed(entry) }),
             let record = try? SessionRecord(decoding: found.content), view.isOutdated(record.signIn, of: session)
         else { return }
-        _ = try await signOut(of: session, in: entry)
+        var lease: Int64?
+        _ = try await signOut(of: session, in: entry, leaving: &lease)
     }
 }

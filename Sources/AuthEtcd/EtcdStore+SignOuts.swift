@@ -11,10 +11,13 @@ extension EtcdStore {
     private static let listAttempts = 4
 
     /// Removes a record if it is still as it was read.
+    /// - Parameter lease: that of the list: granted once, however often the removal is refused.
     /// - Returns: the outcome. If the record was changed, it contains the present one.
-    func signOut(of session: SessionName, in entry: EtcdEntry) async throws(StoreError) -> EtcdTransaction {
+    func signOut(
+        of session: SessionName, in entry: EtcdEntry, leaving lease: inout Int64?
+    ) async throws(StoreError) -> EtcdTransaction {
         if let outcome = try await unlessRefused({ () throws(StoreError) in
-            try await listedSignOut(of: session, in: entry)
+            try await listedSignOut(of: session, in: entry, &lease)
         }) {
             return outcome
         }
@@ -24,12 +27,13 @@ extension EtcdStore {
     /// The same with the list, which is on a lease: sessions whose names are never used again must not fill etcd.
     /// - Returns: `nil` if there is nothing to list, or if other hosts changed the record of the cluster at every attempt.
     private func listedSignOut(
-        of session: SessionName, in entry: EtcdEntry
+        of session: SessionName, in entry: EtcdEntry, _ lease: inout Int64?
     ) async throws(StoreError) -> EtcdTransaction? {
         let former = view.state
         guard let content = FormerSignIns.content(view.signIns(before: nil, of: session)) else { return nil }
         let generation = view.generation(of: session) + 1
-        guard let lease = try await send(.grantLease(seconds: EtcdLimits.signOutSeconds)).leaseID() else { return nil }
+        if lease == nil { lease = try await send(.grantLease(seconds: EtcdLimits.signOutSeconds)).leaseID() }
+        guard let lease else { return nil }
         let place = places.signOut(session)
         for _ in 1...Self.listAttempts {
             let member = try await opened()

@@ -169,14 +169,15 @@ extension EtcdStore {
                 [.changed(key: place, at: found?.modRevision ?? 0)] + member.conditions(at: places)
             let list = isListDenied ? nil : terms.list
             if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
+            let request = EtcdRequest.transaction(
+                conditions + terms.conditions + (list.map { [.changed(key: $0.key, at: $0.revision)] } ?? []),
+                then: [.put(sealed, to: place)] + terms.operations,
+                otherwiseReading: [place, places.cluster, places.history] + keys + (list.map { [$0.key] } ?? []))
             let outcome: EtcdTransaction
             do throws(StoreError) {
-                outcome = try await transaction(
-                    .transaction(
-                        conditions + terms.conditions + (list.map { [.changed(key: $0.key, at: $0.revision)] } ?? []),
-                        then: [.put(sealed, to: place)] + terms.operations,
-                        otherwiseReading: [place, places.cluster, places.history] + keys
-                            + (list.map { [$0.key] } ?? [])))
+                // A refusal of the list is not a fault of the store.
+                let answer = list == nil ? try await call(request) : try await send(request)
+                outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
             } catch {
                 // The role of this user may not include the list.
                 if case .cluster(.denied) = error, list != nil {

@@ -156,7 +156,8 @@ struct SignOutListTests {
         step?["key"]?.stringValue.flatMap(Base64.decode).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// An etcd that stores one session and refuses requests about the list.
+    /// An etcd that stores one session and refuses requests about the list. A role without access to it may not even
+    /// compare it. Another session cannot be read.
     private func store(refusing refusal: (status: Int, body: String)) -> (EtcdStore, @Sendable () -> [String]) {
         let (session, list) = ("/p/sessions/work", "/p/signouts/work")
         let etcd = OneKey()
@@ -165,7 +166,9 @@ struct SignOutListTests {
         let transport = ScriptedTransport { path, body throws(TransportError) in
             let steps = body["success"]?.arrayValue ?? []
             let puts = steps.compactMap { $0["request_put"] }
-            if Self.key(body) == list || puts.contains(where: { Self.key($0) == list }) { return refusal }
+            let compared = refusal.status == 403 ? body["compare"]?.arrayValue ?? [] : []
+            if ([body] + puts + compared).contains(where: { Self.key($0) == list }) { return refusal }
+            if Self.key(body) == "/p/sessions/other" { return (500, #"{"code":2,"message":"unexpected"}"#) }
             let header = #""header":{"cluster_id":"1","revision":"7"}"#
             if path == "lease/grant" { return (200, "{\(header),\"ID\":\"5\",\"TTL\":\"3600\"}") }
             if path == "kv/range", Self.key(body) == session, let value = stored.withLock({ $0 }) {
@@ -197,10 +200,15 @@ struct SignOutListTests {
         ])
     func refused(status: Int, body: String) async throws {
         let (store, changes) = store(refusing: (status, body))
+        let faults = store.faults()
         try await store.save(later)
         try await store.delete(session)
         try await store.save(later)
         #expect(changes() == ["written", "removed", "written"])
         #expect(await store.obstacle() == nil)
+        // Only then is there a first fault.
+        let other = try SessionName("other")
+        await #expect(throws: StoreError.self) { try await store.load(other) }
+        #expect(await faults.first { _ in true } == .invalid(reason: "unexpected"))
     }
 }
