@@ -117,7 +117,7 @@ final class SessionPerformer: ActionPerformer {
         if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
         if let hold, hold.isInterrupted, case .failure(.final(let error)) = result {
             var interrupted = error
-            interrupted.cause = "renewal_interrupted"
+            interrupted.cause = AgentError.renewalInterruption
             result = .failure(.final(interrupted))
         }
         context.tokenRequests.record(record.provider, result, duration: context.clock.now().boot - sentAt.boot)

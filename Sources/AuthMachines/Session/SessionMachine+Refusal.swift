@@ -34,12 +34,21 @@ extension SessionMachine {
             failed(.notRenewed(record, from: error), retryAfter: nil, &turn)
         } else {
             self.currentRequest = nil
+            let cause = isAfterInterruption ? AgentError.renewalInterruption : error.cause ?? "refused"
+            if cause == AgentError.renewalInterruption, !isAfterInterruption { interrupted = record.version }
             let refusal = AgentError.signInRequired(
-                record.session, at: record.provider, cause: error.cause ?? "refused", from: error)
+                record.session, at: record.provider, cause: cause, from: error)
             finalRefusal = refusal
             answer(.token, .failure(refusal), &turn)
             answer(.renewal, .failure(refusal), &turn)
         }
+    }
+
+    /// Whether the refused tokens are the result of a renewal that was interrupted. It was written later, and other hosts
+    /// had sent the former tokens again, which made the provider end the session.
+    private var isAfterInterruption: Bool {
+        guard let interrupted, interrupted.signIn == record.signIn else { return false }
+        return record.generation <= interrupted.generation + 1
     }
 
     /// Whether the provider may accept the stored tokens, because another program wrote them: they are not the current ones,
@@ -94,6 +103,9 @@ extension SessionMachine {
 extension AgentError {
     /// The cause of an error, or in the status of an active session: its renewal was refused, and is tried again.
     package static let renewalRefusal = "renewal_refused"
+
+    /// The cause of a session's end: these tokens had been sent before, and nobody knew what the provider did then.
+    package static let renewalInterruption = "renewal_interrupted"
 
     /// A final refusal that does not end the session yet.
     static func notRenewed(_ record: SessionRecord, from error: AgentError, cause: String? = nil) -> AgentError {

@@ -17,8 +17,9 @@ package struct SessionMachine: Machine {
     /// The current record: callers get its access token.
     @Shared package internal(set) var record: SessionRecord
     @Boxed package internal(set) var currentRequest: RenewalRequest?
-    /// The provider's final refusal.
     @Boxed package internal(set) var finalRefusal: AgentError?
+    /// The tokens that the provider has refused because their renewal had been interrupted.
+    @Boxed var interrupted: RecordVersion?
     /// The profile names a different origin than the session was signed in at: nothing is sent, and no token is returned.
     @Boxed package internal(set) var originChange: AgentError?
     /// Why renewing has failed so far.
