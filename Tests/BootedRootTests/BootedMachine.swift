@@ -190,11 +190,12 @@ final class BootedMachine: Sendable {
             words.joined(separator: " ") + "; echo \"status $?\"", columns: columns, environment: Self.environment)
     }
 
-    /// The same in a login session that PAM makes for it, as sshd and login do.
+    /// The same in a login session that PAM makes for it, as sshd and login do. It waits at the end: systemd-run may lose
+    /// what a command writes to its terminal last.
     func loginTerminal(_ arguments: String...) async throws -> Terminal {
-        let words = entry + Self.loggedIn("--pty") + [command] + arguments
-        return try await Terminal(
-            words.joined(separator: " ") + "; echo \"status $?\"", environment: Self.environment)
+        let line = ([command] + arguments).joined(separator: " ") + "; echo \"status $?\"; read -r end"
+        let words = entry + Self.loggedIn("--pty") + ["sh", "-c", "'\(line)'"]
+        return try await Terminal(words.joined(separator: " "), environment: Self.environment)
     }
 
     /// - Parameter way: `--pipe`, or `--pty` for a terminal.
