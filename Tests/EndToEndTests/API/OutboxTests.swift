@@ -33,7 +33,8 @@ struct OutboxTests {
             let now = try await Self.queue("Now", scene)
             #expect(now.status == 0 && now.out.contains("\"Now\""), "\(now.out)\(now.err)")
             #expect(try await Self.outbox(scene).isEmpty)
-            #expect(!FileManager.default.fileExists(atPath: Self.file(scene)))
+            // The file is removed after the answer.
+            #expect(try await until { !FileManager.default.fileExists(atPath: Self.file(scene)) })
 
             try await scene.backends.setListening(false, .forkInTheRoad)
             let vote = try await scene.authc([
