@@ -19,6 +19,8 @@ struct RecordWriter: Sendable {
     private(set) var writeError: StoreError?
     /// When a failed call is repeated; `nil` if none is waiting.
     private(set) var retryAt: BootInstant?
+    /// The store became ready during the call.
+    private var becameReady = false
 
     var isSaving: Bool { call == .saving }
 
@@ -39,6 +41,7 @@ struct RecordWriter: Sendable {
         guard call == nil else { return false }
         if let retryAt, now < retryAt { return false }
         retryAt = nil
+        becameReady = false
         call = new
         return true
     }
@@ -56,7 +59,9 @@ struct RecordWriter: Sendable {
         if call != .reading { writeError = error }
         call = nil
         lastError = error
-        retryAt = now + backoff.next(retryAfter: nil, using: &random)
+        let pause = backoff.next(retryAfter: nil, using: &random)
+        // The cause of the failure may have ended since.
+        retryAt = becameReady ? nil : now + pause
     }
 
     /// The store was read or written, and has this version.
@@ -67,6 +72,12 @@ struct RecordWriter: Sendable {
     /// A removal ended, or may have happened, after a new sign-in had begun: everything is written again.
     mutating func forgetWritten() {
         written = nil
+    }
+
+    /// The cause of failed calls may have ended: the next call does not wait, even if the one in progress fails.
+    mutating func storeIsReady() {
+        becameReady = call != nil
+        tryAgain()
     }
 
     /// Retries at the next opportunity, without waiting.

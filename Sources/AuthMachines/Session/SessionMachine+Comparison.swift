@@ -33,7 +33,7 @@ extension SessionMachine {
     var secondLook: BootInstant? { absentSince.map { $0 + Self.absencePause } }
 
     mutating func storeIsReady(_ now: Moment) {
-        writer.tryAgain()
+        writer.storeIsReady()
         holdRefusals = 0
         if storeProbeFailed {
             storeProbeFailed = false

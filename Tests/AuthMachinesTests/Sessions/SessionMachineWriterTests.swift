@@ -303,4 +303,15 @@ struct SessionMachineWriterTests {
         try bench.storeHolds(record("theirs", generation: 2))
         #expect(bench.deletes == 1)
     }
+
+    @Test("repeats a write once without a pause if it fails after the store has become ready")
+    func readyDuringWrite() throws {
+        var bench = MachineBench()
+        bench.send(.userReceived(UserSummary(id: "8"), raw: nil))
+        bench.send(.storeReady)
+        try bench.storeRefusesIt(.notAnswering(after: .seconds(5)))
+        #expect(bench.saves.count == 2)
+        try bench.storeRefusesIt(.notAnswering(after: .seconds(5)))
+        #expect(bench.saves.count == 2)
+    }
 }
