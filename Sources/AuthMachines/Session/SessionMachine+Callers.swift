@@ -40,8 +40,9 @@ extension SessionMachine {
 
     mutating func rejected(_ caller: CallerID, _ token: Secret, isFinal: Bool, _ turn: inout SessionTurn) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
-        if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
-        // An older token: the current one stays.
+        rejectTargetedToken(token, turn.now)
+        // An older token, or one for a target only: the current one stays. A provider may issue the
+        // current token for a target, too.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
         let isCredible = isFinal || record.tokens.isSuspect
         guard isCredible || !life.isTooYoungToReject(at: turn.now.boot) else { return rejectedYoung(caller, &turn) }

@@ -127,15 +127,13 @@ extension SessionMachine {
         return waiting.min { $0.number < $1.number }?.target
     }
 
-    /// Drops a token that a program got a 401 with.
-    /// - Returns: whether it was a targeted token.
-    mutating func rejectTargetedToken(_ token: Secret, _ now: Moment) -> Bool {
-        guard let (target, known) = targetedTokens.first(where: { $0.value.accessToken == token }) else { return false }
+    /// Drops a targeted token that a program got a 401 with.
+    mutating func rejectTargetedToken(_ token: Secret, _ now: Moment) {
+        guard let (target, known) = targetedTokens.first(where: { $0.value.accessToken == token }) else { return }
         // A token that was valid until the refresh token was replaced was not refused for its age.
         let isReplaced = known.rotation < rotations
         if isReplaced { revokesFormerTokens = true }
         if isReplaced || !known.life.isTooYoungToReject(at: now.boot) { targetedTokens[target] = nil }
-        return true
     }
 
     /// Whether the provider has revoked it, as far as that is known of this provider.

@@ -315,4 +315,18 @@ struct SessionMachineTargetTests {
         #expect(bench.failure(for: 1)?.kind == .offline)
         #expect(bench.targetedRequests.isEmpty)
     }
+
+    @Test("a rejected token that was issued for the session and for a target is renewed")
+    func rejectedOwn() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(300))
+        let target = try Self.target()
+        want(&bench, 1, target)
+        try arrive(&bench, "token-1")
+        bench.send(.rejected(CallerID(2), Secret("token-1")))
+        #expect(bench.answer(to: 2) == nil)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.token == Secret("token-2"))
+    }
 }
