@@ -135,6 +135,7 @@ extension SessionMachine {
         wasStored = false
         mayBeStored = false
         comparison = .done
+        mayBeGone = false
         absentSince = nil
         rejectedToken = nil
         applyNewTokens(sentAt: sentAt, now: turn.now)

@@ -22,14 +22,27 @@ extension SessionMachine {
             replacedRequests = replacedRequests.filter { $0.value.id != id }
             return
         }
-        self.currentRequest = nil
         // The comparison shows whether the record was deleted. Until then nothing is sent.
         guard let stored else {
+            self.currentRequest = nil
             mayBeGone = true
             return comparison = .requested
         }
+        guard stored.signIn == record.signIn || wasStored else { return signInIsUnwritten(before: stored, &turn) }
+        self.currentRequest = nil
         reconcile(stored, &turn)
         answerOrRenew(&turn)
+    }
+
+    /// The store has an earlier sign-in, and has not accepted this one. Until it does, each attempt to hold the session
+    /// would find the same.
+    private mutating func signInIsUnwritten(before stored: SessionRecord, _ turn: inout SessionTurn) {
+        reconcile(stored, &turn)
+        // After the next write.
+        let pause = random.duration(in: Self.holdPause / 2...Self.holdPause)
+        storeDidNotAccept(
+            AgentError(writer.writeError ?? .cluster(.contended)), retryAt: (writer.retryAt ?? turn.now.boot) + pause,
+            &turn)
     }
 
     /// The provider got no request.

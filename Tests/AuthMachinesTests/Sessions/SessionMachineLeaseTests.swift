@@ -373,4 +373,28 @@ struct SessionMachineLeaseTests {
         bench.send(.renewalRequested(CallerID(3)))
         #expect(bench.requestsInFlight.count == 2)
     }
+
+    @Test("requests no further hold while the store has an earlier sign-in, until it accepts this one")
+    func unwrittenSignIn() throws {
+        let tooLarge = StoreError.cluster(.tooLarge(bytes: 2, limit: 1))
+        var bench = MachineBench(fresh: true)
+        bench.send(.shared(true))
+        try bench.storeRefusesIt(tooLarge)
+        bench.send(.renewalRequested(CallerID(1)))
+        let stored = MachineBench.otherSignIn(token: "theirs", life: .seconds(1000), at: bench.elapsed)
+        bench.send(.overtaken(try #require(bench.requestsInFlight.last), stored))
+        #expect(bench.failure(for: 1) == AgentError(tooLarge))
+        while bench.saves.count == 1 { _ = try bench.sleepUntilWake() }
+        #expect(bench.requestsInFlight.count == 1)
+    }
+
+    @Test("renews a new sign-in although the record of the former one was missing")
+    func replacedWhileMissing() throws {
+        var bench = renewing()
+        bench.send(.overtaken(try #require(bench.requestsInFlight.last), nil))
+        let new = MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed)
+        bench.send(.replaced(new, sentAt: bench.now, revokesFormer: false))
+        bench.send(.renewalRequested(CallerID(3)))
+        #expect(bench.requestsInFlight.count == 2)
+    }
 }
