@@ -14,7 +14,7 @@ struct EtcdHeader: Sendable, Equatable {
     init(_ json: JSON) throws(ClusterFault) {
         // A number that is 0 is left out.
         guard let header = json["header"], header.objectValue != nil,
-            let revision = (header["revision"] ?? 0).etcdNumber
+            let revision = (header["revision"] ?? 0).etcdCount
         else {
             throw .invalid(reason: "a response without its revision")
         }
@@ -40,7 +40,7 @@ struct EtcdEntry: Sendable, Equatable {
 
     init(_ json: JSON) throws(ClusterFault) {
         guard let bytes = json["key"]?.stringValue.flatMap(Base64.decode),
-            let key = String(validating: bytes, as: UTF8.self), let revision = json["mod_revision"]?.etcdNumber,
+            let key = String(validating: bytes, as: UTF8.self), let revision = json["mod_revision"]?.etcdCount,
             let value = Base64.decode(json["value"]?.stringValue ?? "")
         else { throw .invalid(reason: "an entry that is not one") }
         self.init(key: key, value: value, modRevision: revision, lease: json["lease"]?.etcdNumber ?? 0)
@@ -127,6 +127,9 @@ struct WatchChange: Sendable, Equatable {
 extension JSON {
     /// A 64-bit number is a string in the gateway's JSON, and missing if it is 0.
     var etcdNumber: Int64? { integerValue ?? stringValue.flatMap { Int64($0) } }
+
+    /// A counter of etcd, such as a revision: not negative, and less than the largest number.
+    var etcdCount: Int64? { etcdNumber.flatMap { (0..<Int64.max).contains($0) ? $0 : nil } }
 
     /// The lease of a response.
     func leaseID() -> Int64? { (self["result"] ?? self)["ID"]?.etcdNumber }

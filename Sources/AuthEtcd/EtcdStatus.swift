@@ -26,9 +26,9 @@ struct EtcdStatus: Sendable, Equatable {
         memberID = identifier(json["header"]?["member_id"]) ?? ""
         version = json["version"]?.stringValue ?? ""
         leaderID = identifier(json["leader"])
-        (term, index) = (json["raftTerm"]?.etcdNumber, json["raftIndex"]?.etcdNumber)
-        appliedIndex = json["raftAppliedIndex"]?.etcdNumber
-        (bytes, usedBytes) = (json["dbSize"]?.etcdNumber, json["dbSizeInUse"]?.etcdNumber)
+        (term, index) = (json["raftTerm"]?.etcdCount, json["raftIndex"]?.etcdCount)
+        appliedIndex = json["raftAppliedIndex"]?.etcdCount
+        (bytes, usedBytes) = (json["dbSize"]?.etcdCount, json["dbSizeInUse"]?.etcdCount)
         let errors = (json["errors"]?.arrayValue ?? []).compactMap(\.stringValue)
         // Each is the text of an alarm: "memberID:1 alarm:NOSPACE ".
         alarms = Self.names.filter { name in errors.contains { $0.contains("alarm:" + name) } }

@@ -31,7 +31,7 @@ extension EtcdStore {
     ) async throws(StoreError) -> EtcdTransaction? {
         let former = view.state
         guard let content = FormerSignIns.content(view.signIns(before: nil, of: session)) else { return nil }
-        let generation = view.generation(of: session) + 1
+        let generation = SealedBytes.generation(after: view.generation(of: session))
         if lease == nil { lease = try await send(.grantLease(seconds: EtcdLimits.signOutSeconds)).leaseID() }
         guard let lease else { return nil }
         let place = places.signOut(session)

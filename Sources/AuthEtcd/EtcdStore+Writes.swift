@@ -148,10 +148,11 @@ extension EtcdStore {
             var generation = places.sessionName(of: place).map(view.generation) ?? 0
             var stored: Secret?
             if let found {
-                generation = max(generation, (try? SealedBytes.header(of: found.value))?.generation ?? 0)
                 do throws(StoreError) {
-                    let found = try await unsealed(found)
-                    if !found.isLate { stored = found.content }
+                    let (content, isLate) = try await unsealed(found)
+                    if !isLate { stored = content }
+                    // The number of a record that does not open may be any.
+                    generation = max(generation, (try? SealedBytes.header(of: found.value))?.generation ?? 0)
                     member = try await opened()
                 } catch {
                     // It is damaged: a write replaces it.
@@ -162,7 +163,7 @@ extension EtcdStore {
             guard let key = member.accepted.currentKeys.first else {
                 throw .cluster(.invalid(reason: "the cluster has no key"))
             }
-            generation += 1
+            generation = SealedBytes.generation(after: generation)
             let sealed = try SealedBytes.seal(content(), name: place, label: label, generation: generation, key: key)
             try checkSize(sealed)
             let conditions: [EtcdRequest.Condition] =
@@ -260,7 +261,8 @@ extension EtcdStore {
             header.keyID != newest.id,
             let content = try await unlessDamaged({ () throws(StoreError) in try await content(of: entry) })
         else { return }
-        let generation = max(header.generation, places.sessionName(of: entry.key).map(view.generation) ?? 0) + 1
+        let generation = SealedBytes.generation(
+            after: max(header.generation, places.sessionName(of: entry.key).map(view.generation) ?? 0))
         let sealed = try SealedBytes.seal(
             content, name: entry.key, label: header.label, generation: generation, key: newest)
         let outcome = try await transaction(

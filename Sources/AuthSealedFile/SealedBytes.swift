@@ -45,6 +45,10 @@ package enum SealedBytes {
         }
     }
 
+    /// The number of the next write. The largest one stays as it is: a member may have written it, and the next write must
+    /// still be possible.
+    package static func generation(after former: UInt64) -> UInt64 { former == .max ? former : former + 1 }
+
     package static func seal(
         _ content: Secret, name: String, label: String, generation: UInt64, key: SealingKey
     ) throws(StoreError) -> [UInt8] {

@@ -1,4 +1,5 @@
 import AuthModel
+import AuthSealedFile
 import AuthWire
 import EtcdTestSupport
 import TestSupport
@@ -44,5 +45,36 @@ struct HostileEtcdTests {
             }
         }
         await desktop.end()
+    }
+
+    @Test(
+        "cannot make an agent count beyond the largest number",
+        arguments: [#""revision":"9223372036854775807""#, #""revision":"-1""#])
+    func revisions(_ number: String) throws {
+        let header = try JSON(parsing: "{\"header\":{\(number)}}")
+        #expect(throws: ClusterFault.self) { try EtcdRange(header) }
+        let entry = try JSON(parsing: "{\"header\":{},\"kvs\":[{\"key\":\"L2E=\",\"mod_\(number.dropFirst())}]}")
+        #expect(throws: ClusterFault.self) { try EtcdRange(entry) }
+        #expect(EtcdStatus(["raftIndex": "-1"]).index == nil)
+    }
+
+    @Test("cannot make an agent count beyond the largest number with a record, sealed with any key")
+    func generations() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let own = try await #require(store.opened().accepted.currentKeys.first)
+                for (index, key) in [try SealingKey.random(), own].enumerated() {
+                    let record = try etcdSample(generation: UInt64(index + 2))
+                    let place = await store.places.session(record.session)
+                    let sealed = try SealedBytes.seal(
+                        try etcdSample().encoded(), name: place, label: "", generation: .max, key: key)
+                    _ = try await store.call(.put(sealed, to: place, if: [], otherwiseReading: []))
+                    try await store.save(record)
+                    #expect(try await store.load(record.session) == record)
+                    try await store.delete(record.session)
+                }
+            }
+        }
     }
 }
