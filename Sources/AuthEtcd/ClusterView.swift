@@ -21,6 +21,14 @@ struct ClusterView: Sendable, Equatable {
         }
     }
 
+    /// A record that this host has read or written.
+    private struct Copy: Sendable, Equatable {
+        /// The revision of its last change.
+        var revision: Int64
+        /// The ID of the key that it was sealed with.
+        let key: String
+    }
+
     /// The newest one that this host has seen.
     private(set) var state = State()
     /// The last change of each session.
@@ -29,6 +37,8 @@ struct ClusterView: Sendable, Equatable {
     private var generations: [SessionName: UInt64] = [:]
     /// Writes of this run that nobody has removed, as far as is known.
     private var written: [SessionName: Int64] = [:]
+    /// The last record of each session. A watch may not have reported it.
+    private var copies: [SessionName: Copy] = [:]
     /// The last sign-in that this host has read or written.
     private var signIns: [SessionName: SignInID] = [:]
     /// Sign-ins that this host has read or written before the last one, that were signed out of, or that a record or a
@@ -66,6 +76,8 @@ struct ClusterView: Sendable, Equatable {
         let wentBack = isOlder || former.isLater(than: header) || isLater(than: found)
         var changed = Set(found.filter { changes[$0.key] != $0.value }.keys)
         changed.formUnion(changes.keys.filter { found[$0] == nil })
+        let unreported = unreported(without: found, at: wentBack ? .max : header.revision)
+        changed.formUnion(unreported)
         if wentBack {
             state.history += 1
             for session in unread where found[session] == nil { missed(session) }
@@ -83,13 +95,15 @@ struct ClusterView: Sendable, Equatable {
             changed.formUnion(lost)
             // Revisions of the former history say nothing about what is reported from now on.
             written = written.mapValues { min($0, header.revision + 1) }
+            copies = copies.filter { found[$0.key] != nil || lost.contains($0.key) }
+            for session in copies.keys { copies[session]?.revision = 0 }
             (generations, endedAt) = ([:], [:])
             outdated = replaced.mapValues { Set($0) }
         } else {
-            for session in Set(changes.keys).union(written.keys) where found[session] == nil {
-                guard written[session] ?? 0 <= header.revision else { continue }
+            for session in Set(changes.keys).union(written.keys).union(unreported) where found[session] == nil {
+                guard lastKnown(session) <= header.revision else { continue }
                 written[session] = nil
-                if changes[session] != nil { ended(session, at: header.revision) }
+                if changes[session] != nil || unreported.contains(session) { ended(session, at: header.revision) }
             }
         }
         lost.subtract(found.keys)
@@ -107,8 +121,8 @@ struct ClusterView: Sendable, Equatable {
         for change in reported {
             state.revision = max(state.revision, change.at)
             changes[change.session] = change.isGone ? nil : change.at
-            // A late report may be about what was there before the last write of this host.
-            if change.isGone, written[change.session] ?? 0 <= change.at { ended(change.session, at: change.at) }
+            // A late report may be about what was there before this host's last write, or its last reading.
+            if change.isGone, lastKnown(change.session) <= change.at { ended(change.session, at: change.at) }
         }
         return Set(reported.map(\.session))
     }
@@ -120,6 +134,27 @@ struct ClusterView: Sendable, Equatable {
     func lacks(_ found: [SessionName: Int64], at revision: Int64) -> Bool {
         found.contains { $0.value > changes[$0.key] ?? 0 }
             || changes.contains { found[$0.key] == nil && $0.value <= revision }
+            || !unreported(without: found, at: revision).isEmpty
+    }
+
+    /// The change of the last record that this host has read or written.
+    private func lastKnown(_ session: SessionName) -> Int64 {
+        max(written[session] ?? 0, copies[session]?.revision ?? 0)
+    }
+
+    /// Sessions that this host has read or written, that no watch or earlier reading has reported, and that etcd does not
+    /// have any more at this revision. Those that are to be written again are not among them.
+    private func unreported(without found: [SessionName: Int64], at revision: Int64) -> Set<SessionName> {
+        Set(
+            copies.keys.filter {
+                changes[$0] == nil && found[$0] == nil && lastKnown($0) <= revision && !isSignedOut($0)
+                    && !lost.contains($0)
+            })
+    }
+
+    /// Whether this host's record was sealed with one of these keys.
+    func hasCopy(_ session: SessionName, sealedWith keys: [String]) -> Bool {
+        copies[session].map { keys.contains($0.key) } ?? false
     }
 
     /// Another host has removed it.
@@ -128,6 +163,7 @@ struct ClusterView: Sendable, Equatable {
         generations[session] = nil
         // What is gone is the outdated record. This host may have a later sign-in.
         guard outdated[session] == nil else { return lose(session) }
+        copies[session] = nil
         lost.remove(session)
         guard let signIn = signIns[session] else { return }
         endedAt[session] = revision
@@ -144,9 +180,11 @@ struct ClusterView: Sendable, Equatable {
         state.revision = max(state.revision, header.revision)
     }
 
-    mutating func wrote(_ session: SessionName, at revision: Int64, generation: UInt64) {
+    /// - Parameter key: the ID of the one that it is sealed with.
+    mutating func wrote(_ session: SessionName, at revision: Int64, generation: UInt64, key: String) {
         state.revision = max(state.revision, revision)
         written[session] = revision
+        copies[session] = Copy(revision: revision, key: key)
         generations[session] = generation
         lost.remove(session)
         unread.remove(session)
@@ -163,6 +201,7 @@ struct ClusterView: Sendable, Equatable {
         outdated[session] = isRepeated ? replaced[session].map { Set($0) } : nil
         signIns[session] = nil
         written[session] = nil
+        copies[session] = nil
         generations[session] = nil
         lost.remove(session)
     }
@@ -223,6 +262,7 @@ struct ClusterView: Sendable, Equatable {
         replaced = replaced.filter { changes[$0.key] != nil || $0.key == session }
         endedAt = endedAt.filter { replaced[$0.key] != nil }
         signIns = signIns.filter { changes[$0.key] != nil || written[$0.key] != nil || $0.key == session }
+        copies = copies.filter { signIns[$0.key] != nil }
     }
 
     /// Whether etcd has this sign-in because it went back, and this host has seen that it ended.
@@ -253,9 +293,22 @@ struct ClusterView: Sendable, Equatable {
         if unread.contains(session), outdated[session] != nil { lose(session) }
     }
 
+    /// A read that counts has not found the session.
+    /// - Parameter former: the state when it was requested.
+    mutating func wasAbsent(_ session: SessionName, since former: State) {
+        missed(session)
+        guard changes[session] == nil, let copy = copies[session], lastKnown(session) <= former.revision,
+            !lost.contains(session)
+        else { return }
+        ended(session, at: copy.revision + 1)
+    }
+
     /// A record that counts was read.
-    /// - Parameter revision: of its last change.
-    mutating func found(_ session: SessionName, at revision: Int64) {
+    /// - Parameters:
+    ///   - revision: of its last change.
+    ///   - key: the ID of the one that it is sealed with.
+    mutating func found(_ session: SessionName, at revision: Int64, key: String) {
+        if revision >= copies[session]?.revision ?? 0 { copies[session] = Copy(revision: revision, key: key) }
         // A late response may be from before etcd went back, and have a record that is missing now.
         if let change = changes[session], revision >= change { lost.remove(session) }
     }

@@ -59,7 +59,7 @@ extension EtcdStore: SessionStore, KeyStore {
     private func confirmAbsence(of session: SessionName, since former: ClusterView.State) async throws(StoreError) {
         // Only after that: whoever notices a restore writes the mark before anything else.
         if !hasGoneBack(since: former) { saw(mark: try await readMarked().mark) }
-        guard hasGoneBack(since: former) else { return view.missed(session) }
+        guard hasGoneBack(since: former) else { return view.wasAbsent(session, since: former) }
         reportOnceReadAgain(session)
         throw .cluster(.wentBack)
     }
@@ -231,7 +231,8 @@ extension EtcdStore: SessionStore, KeyStore {
             restores.postpone(session)
             throw .cluster(.wentBack)
         }
-        let generation = (try? SealedBytes.header(of: entry.value))?.generation ?? 0
+        let header = try? SealedBytes.header(of: entry.value)
+        let (generation, key) = (header?.generation ?? 0, SealedBytes.hex(header?.keyID ?? []))
         // Somebody put an older record back. It is reported; the session replaces it if it has a newer one.
         if !isLate, !view.accepts(session, generation: generation) { note(.wentBack) }
         let read: SessionRecord
@@ -252,7 +253,7 @@ extension EtcdStore: SessionStore, KeyStore {
             // It was read before it was removed, and arrives later.
             guard !view.isEnded(record.signIn, of: session, at: entry.modRevision) else { return nil }
             view.saw(FormerSignIns(of: record, json), of: session)
-            view.found(session, at: entry.modRevision)
+            view.found(session, at: entry.modRevision, key: key)
             reported.used(session, at: entry.modRevision)
             read = record
         } catch {
@@ -298,11 +299,24 @@ extension EtcdStore: SessionStore, KeyStore {
         let (roster, key) = (member.accepted.roster, SealedBytes.hex(opened.header.keyID))
         guard key != roster.keyIDs.first else { return (opened.content, false) }
         let last = min(roster.lastUse(of: key) ?? member.revision, member.revision)
-        guard entry.modRevision <= last else { return (opened.content, true) }
+        guard entry.modRevision <= last, !isOlderThanOwn(entry, sealedWith: key, in: member) else {
+            return (opened.content, true)
+        }
         // Others are sealed again by the change of the key.
         // The list of a sign-out stays as it is.
         if !roster.keyIDs.contains(key), !entry.key.hasPrefix(places.signOuts) { hasFormerSeals = true }
         return (opened.content, false)
+    }
+
+    /// After a restore, the revision at which a key was given up is one of the former history: a host that was removed may
+    /// have written the record before the list of hosts was put back. What this host has was sealed with a later key, so it is
+    /// newer than anything that a member has sealed with the former key.
+    private func isOlderThanOwn(_ entry: EtcdEntry, sealedWith key: String, in member: Member) -> Bool {
+        guard restores.noticedAt != nil, entry.modRevision < member.revision,
+            let session = places.sessionName(of: entry.key)
+        else { return false }
+        let present = member.accepted.roster.keyIDs
+        return !present.contains(key) && view.hasCopy(session, sealedWith: present)
     }
 
     /// Whether hosts that have this session write it again over a record that counts as damaged because of its key. A

@@ -95,7 +95,7 @@ extension EtcdStore {
             }
             if let former { view.saw(former, of: session) }
             if let written {
-                view.wrote(session, at: written.revision, generation: written.generation)
+                view.wrote(session, at: written.revision, generation: written.generation, key: written.key)
                 reported.used(session, at: written.revision)
             }
             view.saw(record.signIn, of: session)
@@ -138,7 +138,7 @@ extension EtcdStore {
         since former: ClusterView.State? = nil,
         terms: (_ stored: Secret?) async throws(StoreError) -> WriteTerms?,
         refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
-    ) async throws(StoreError) -> (revision: Int64, generation: UInt64, terms: WriteTerms)? {
+    ) async throws(StoreError) -> (revision: Int64, generation: UInt64, key: String, terms: WriteTerms)? {
         var member = try await opened()
         var found = try await read(place)
         var isListDenied = false
@@ -188,7 +188,7 @@ extension EtcdStore {
                 guard case .cluster(.tooLarge) = error else { throw error }
                 throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
             }
-            if outcome.succeeded { return (outcome.header.revision, generation, terms) }
+            if outcome.succeeded { return (outcome.header.revision, generation, SealedBytes.hex(key.id), terms) }
             saw(mark: outcome.entries[places.history])
             if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
             found = outcome.entries[place]

@@ -87,12 +87,12 @@ struct EtcdMessageTests {
         #expect(read == ([a], false))
         read = view.read(header(6), [a: 4])
         #expect(read == ([], false))
-        view.wrote(b, at: 7, generation: 1)
+        view.wrote(b, at: 7, generation: 1, key: "k")
         var changed = view.apply(header(7), [(b, 7, false)])
         #expect(changed == [b])
         read = view.read(header(5), [a: 4])
         #expect(read == ([a, b], true) && view.lost == [b])
-        view.wrote(b, at: 8, generation: 2)
+        view.wrote(b, at: 8, generation: 2, key: "k")
         #expect(view.lost.isEmpty)
         read = view.read(header(9), [a: 4, b: 8])
         #expect(read == ([b], false))
@@ -108,7 +108,7 @@ struct EtcdMessageTests {
         var view = ClusterView()
         _ = view.read(header(5), [a: 4])
         let former = view.state
-        view.wrote(b, at: 7, generation: 1)
+        view.wrote(b, at: 7, generation: 1, key: "k")
         var read = view.read(header(6), [a: 4], since: former)
         #expect(read == ([], false) && view.lost.isEmpty && view.state.revision == 7)
         // The same response to a later request is another matter.
@@ -148,7 +148,7 @@ struct EtcdMessageTests {
         let names = try ["a", "b", "c"].map { try SessionName($0) }
         var view = ClusterView()
         let written: [SessionName: Int64] = [names[0]: 4, names[1]: 8, names[2]: 9]
-        for (name, revision) in written { view.wrote(name, at: revision, generation: 1) }
+        for (name, revision) in written { view.wrote(name, at: revision, generation: 1, key: "k") }
         _ = view.read(header(9), written)
         // The first session was written before the backup. etcd does not have it, so it was signed out.
         let read = view.read(header(12), [names[2]: 11], isOlder: true, shown: 7)
@@ -182,7 +182,7 @@ struct EtcdMessageTests {
         let signIn = try #require(SignInID("s1-1"))
         var view = ClusterView()
         view.saw(signIn, of: a)
-        view.wrote(a, at: 8, generation: 1)
+        view.wrote(a, at: 8, generation: 1, key: "k")
         _ = view.read(header(9), [a: 8])
         let read = view.read(header(6), [:], shown: 5, mayLackSignOuts: true)
         #expect(read == ([a], true) && view.lost.isEmpty && view.endedAgain.isEmpty)
@@ -277,13 +277,13 @@ struct EtcdMessageTests {
         view.saw(signIns[0], of: a)
         _ = view.read(header(5), [a: 5])
         view.saw(signIns[1], of: a)
-        view.wrote(a, at: 8, generation: 1)
+        view.wrote(a, at: 8, generation: 1, key: "k")
         _ = view.read(header(6), [a: 5])
         _ = view.apply(header(7), [(a, 7, true)])
         let isKept = !view.isSignedOut(a) && view.lost == [a]
         #expect(isKept)
         // Written again, and signed out of.
-        view.wrote(a, at: 9, generation: 2)
+        view.wrote(a, at: 9, generation: 2, key: "k")
         _ = view.apply(header(10), [(a, 9, false), (a, 10, true)])
         #expect(view.isSignedOut(a) && view.lost.isEmpty)
     }
@@ -294,13 +294,13 @@ struct EtcdMessageTests {
         let signIn = try #require(SignInID("s1-1"))
         var view = restoredView(a, signIns: [signIn])
         view.lose(a)
-        view.found(a, at: 4)
+        view.found(a, at: 4, key: "k")
         #expect(view.lost == [a])
-        view.found(a, at: 7)
+        view.found(a, at: 7, key: "k")
         #expect(view.lost.isEmpty)
-        view.wrote(a, at: 10, generation: 1)
+        view.wrote(a, at: 10, generation: 1, key: "k")
         _ = view.read(header(7), [:])
-        view.found(a, at: 10)
+        view.found(a, at: 10, key: "k")
         #expect(view.lost == [a])
     }
 
@@ -311,7 +311,7 @@ struct EtcdMessageTests {
         var view = ClusterView()
         _ = view.read(header(5), [a: 5])
         view.saw(signIn, of: a)
-        view.wrote(a, at: 7, generation: 2)
+        view.wrote(a, at: 7, generation: 2, key: "k")
         _ = view.apply(header(6), [(a, 6, true)])
         #expect(!view.isSignedOut(a) && view.generation(of: a) == 2)
         _ = view.apply(header(7), [(a, 7, false)])
@@ -326,7 +326,7 @@ struct EtcdMessageTests {
         let signIn = try #require(SignInID("s1-1"))
         var view = ClusterView()
         view.saw(signIn, of: a)
-        view.wrote(a, at: 100, generation: 1)
+        view.wrote(a, at: 100, generation: 1, key: "k")
         _ = view.read(header(100), [a: 100])
         _ = view.read(header(50), [:])
         #expect(view.lost == [a])

@@ -17,9 +17,11 @@ struct FormerMemberTests {
     /// - Parameters:
     ///   - record: what the removed host writes, before the other one reaches etcd.
     ///   - isSignedOut: whether the other host has signed out since the backup. Otherwise it has renewed the session.
+    ///   - isLate: whether etcd has passed the revision at which the removed host's key was given up in the former history.
     ///   - body: runs when that host has put the list of hosts back.
     private func restored(
-        writing record: SessionRecord, isSignedOut: Bool = false, _ body: (EtcdStore, EtcdMembers) async throws -> Void
+        writing record: SessionRecord, isSignedOut: Bool = false, isLate: Bool,
+        _ body: (EtcdStore, EtcdMembers) async throws -> Void
     ) async throws {
         try await EtcdMembers.running { members in
             let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
@@ -38,8 +40,7 @@ struct FormerMemberTests {
                     try await store.saveLater()
                     try await one.losses.losing(.calls) {
                         try await members.restore(backup)
-                        // In the former history, the former key was given up at an earlier revision.
-                        for _ in 1...5 { try await members.control("put", "/authd/ada/test", "x") }
+                        for _ in 1...5 where isLate { try await members.control("put", "/authd/ada/test", "x") }
                         #expect(try await other.update(record, replacesOther: true).stored == nil)
                     }
                     try #require(try await until { await store.hasRecovered })
@@ -49,9 +50,11 @@ struct FormerMemberTests {
         }
     }
 
-    @Test("is written again by a host that has it, whichever tokens are newer", arguments: [2, 4] as [UInt64])
-    func replaced(generation: UInt64) async throws {
-        try await restored(writing: etcdSample(generation: generation)) { store, members in
+    @Test(
+        "is written again by a host that has it, whichever tokens are newer",
+        arguments: [2, 4] as [UInt64], [true, false])
+    func replaced(generation: UInt64, isLate: Bool) async throws {
+        try await restored(writing: etcdSample(generation: generation), isLate: isLate) { store, members in
             let (found, isLost) = (try await store.load(Self.work), try await store.hasLost(Self.work))
             #expect(found == nil && isLost)
             let own = try etcdSample(generation: 3)
@@ -67,9 +70,11 @@ struct FormerMemberTests {
         }
     }
 
-    @Test("is removed again by a host that knows of its sign-out")
-    func signedOut() async throws {
-        try await restored(writing: etcdSample(generation: 2), isSignedOut: true) { store, members in
+    @Test("is removed again by a host that knows of its sign-out", arguments: [true, false])
+    func signedOut(isLate: Bool) async throws {
+        try await restored(
+            writing: etcdSample(generation: 2), isSignedOut: true, isLate: isLate
+        ) { store, members in
             let isGone = try await until {
                 try await !members.dump("/authd/ada/sessions/").contains("sessions/work")
             }
@@ -78,11 +83,13 @@ struct FormerMemberTests {
         }
     }
 
-    @Test("stays damaged if it is of another sign-in: a member that has run alone may have written it")
-    func unknownSignIn() async throws {
+    @Test(
+        "stays damaged if it is of another sign-in: a member that has run alone may have written it",
+        arguments: [true, false])
+    func unknownSignIn(isLate: Bool) async throws {
         var record = try etcdSample(generation: 2)
         record.signIn = try #require(SignInID("s9-1"))
-        try await restored(writing: record) { store, _ in
+        try await restored(writing: record, isLate: isLate) { store, _ in
             await #expect(throws: StoreError.self) { try await store.load(Self.work) }
             let hasLost = try await store.hasLost(Self.work)
             #expect(!hasLost)
