@@ -62,6 +62,10 @@ final class EtcdClient: Sendable {
                     // Another one is asked at once. One that does not respond at all is not asked again.
                     if isQuick { refused.insert(endpoint) }
                     failed(endpoint)
+                case .refused(.faulty):
+                    // It is not asked again either.
+                    refused.insert(endpoint)
+                    failed(endpoint)
                 case .refused(.unavailable):
                     failed(endpoint)
                     do { try await pause(EtcdLimits.retryPause) } catch { break }
@@ -180,7 +184,7 @@ final class EtcdClient: Sendable {
             throw .refused(EtcdRefusal(status: response.status, bytes: response.body))
         }
         guard let json = try? JSON(parsing: response.body, values: EtcdLimits.jsonValues) else {
-            throw .fault(.invalid(reason: "a response that is not JSON"))
+            throw .refused(.faulty(reason: "a response that is not JSON"))
         }
         return json
     }

@@ -15,6 +15,8 @@ enum EtcdRefusal: Error, Sendable, Equatable {
     case leaseNotFound
     /// There is no leader now, or it did not answer in time: another attempt may succeed.
     case unavailable(reason: String)
+    /// This member does not work, or something else has answered in its place: another one may carry it out.
+    case faulty(reason: String)
     case other(reason: String)
 
     /// - Parameter status: of HTTP.
@@ -26,16 +28,21 @@ enum EtcdRefusal: Error, Sendable, Equatable {
             self = meaning
             return
         }
+        // A proxy may have a lower limit than etcd.
+        if written == nil, status == 413 {
+            self = .tooLarge
+            return
+        }
         let reason = Self.shown(text)
         switch code {
         case 16: self = .tokenInvalid
         case 7: self = .denied(reason: reason)
         case 4, 14: self = .unavailable(reason: reason)
-        default:
-            let isRefusal = ["authentication failed", "permission denied"].contains {
-                text.contains($0)
-            }
-            self = isRefusal ? .denied(reason: reason) : .other(reason: reason)
+        case _ where text.contains("authentication failed") || text.contains("permission denied"):
+            self = .denied(reason: reason)
+        // Cancelled, unknown, internal.
+        case 1, 2, 13: self = .faulty(reason: reason)
+        default: self = .other(reason: reason)
         }
     }
 
@@ -69,7 +76,9 @@ enum EtcdRefusal: Error, Sendable, Equatable {
         case 403: 7
         case 429, 502, 503: 14
         case 504: 4
-        default: 0
+        case 400: 3
+        case 405, 501: 12
+        default: 2
         }
     }
 
@@ -91,7 +100,7 @@ enum EtcdRefusal: Error, Sendable, Equatable {
         case .tooLarge: .tooLarge(bytes: 0, limit: 0)
         case .compacted: .compacted
         case .leaseNotFound: .leaseLost
-        case .unavailable(let reason): .unreachable(reason: reason)
+        case .unavailable(let reason), .faulty(let reason): .unreachable(reason: reason)
         case .other(let reason): .invalid(reason: reason)
         }
     }
@@ -100,7 +109,7 @@ enum EtcdRefusal: Error, Sendable, Equatable {
     var watchFault: ClusterFault {
         switch self {
         case .tokenInvalid: .tokenExpired
-        case .unavailable(let reason), .other(let reason): .watchLost(reason: reason)
+        case .unavailable(let reason), .faulty(let reason), .other(let reason): .watchLost(reason: reason)
         default: fault
         }
     }

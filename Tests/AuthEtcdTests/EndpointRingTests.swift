@@ -96,6 +96,24 @@ struct EndpointRingTests {
         }
     }
 
+    @Test(
+        "is the next one after a response that is not etcd's",
+        arguments: [(404, "Not Found"), (500, #"{"code":13,"message":"internal"}"#), (200, "<html>")])
+    func faulty(status: Int, body: String) async throws {
+        let etcd = OneKey()
+        let transport = ScriptedTransport(ofHosts: { (host, path, request) throws(TransportError) in
+            host == "one" ? (status, body) : try etcd.answer(path, request)
+        })
+        let client = EtcdClient(
+            endpoints: Self.endpoints, user: nil, transport: transport, note: { _ in }, pause: { _ in }, now: { .now })
+        for _ in 1...2 { _ = try await client.call(.range("/p/cluster")) }
+        #expect(transport.askedHosts == ["one", "two", "two"])
+        let alone = EtcdClient(
+            endpoints: ["http://one"], user: nil, transport: transport, note: { _ in }, pause: { _ in }, now: { .now })
+        let fault = await #expect(throws: ClusterFault.self) { _ = try await alone.call(.range("/p/cluster")) }
+        #expect(fault?.name == "cluster_unreachable")
+    }
+
     @Test("is the one of its choice again some time after the last failure, if that has a leader")
     func back() async throws {
         let passed = Passed()

@@ -49,7 +49,8 @@ struct EtcdMessageTests {
                 "CommonName of client sending a request against gateway will be ignored and not used as expected\n",
                 .denied(reason: "while it has users, it accepts only client certificates without a common name (CN)")
             ),
-            (404, "Not Found", .other(reason: "HTTP status 404")),
+            (404, "Not Found", .faulty(reason: "HTTP status 404")),
+            (500, #"{"code":13,"message":"internal"}"#, .faulty(reason: "internal")), (413, "<html>", .tooLarge),
             (400, #"{"message":"bad\u0007\nname"}"#, .other(reason: "bad  name")),
         ])
     func refusals(_ status: Int, _ body: String, _ meaning: EtcdRefusal) {

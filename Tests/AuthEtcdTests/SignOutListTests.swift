@@ -209,6 +209,6 @@ struct SignOutListTests {
         // Only then is there a first fault.
         let other = try SessionName("other")
         await #expect(throws: StoreError.self) { try await store.load(other) }
-        #expect(await faults.first { _ in true } == .invalid(reason: "unexpected"))
+        #expect(await faults.first { _ in true } == .unreachable(reason: "unexpected"))
     }
 }
