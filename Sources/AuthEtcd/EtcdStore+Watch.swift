@@ -130,45 +130,53 @@ extension EtcdStore {
         return isWatchOpen
     }
 
-    func handle(_ message: WatchMessage) async {
+    /// - Returns: why the watch must end; `nil`: it continues.
+    func handle(_ message: WatchMessage) async -> ClusterFault? {
         switch message {
         case .created(let header):
             isWatchOpen = true
             saw(clusterOf: header)
-        case .cancelled: break
-        case .changes(let header, let changes):
-            saw(clusterOf: header)
-            var sessions: [(session: SessionName, at: Int64, isGone: Bool)] = []
-            var released: [SessionName] = []
-            for change in changes {
-                if change.entry.key == places.cluster, let member, change.entry.modRevision != member.revision {
-                    // New keys are needed before the records that are sealed with them.
-                    _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
-                }
-                if change.entry.key == places.history { saw(mark: change.isDeletion ? nil : change.entry) }
-                if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
-                    released.append(session)
-                }
-                guard let session = places.sessionName(of: change.entry.key) else { continue }
-                sessions.append((session, change.entry.modRevision, change.isDeletion))
-            }
-            for session in released { tellReleased.yield(session) }
-            // A deleted record may be the earlier sign-in of a backup, which another host has removed again.
-            if sessions.contains(where: { $0.isGone && view.signIn(of: $0.session) != nil }),
-                let found = try? await readMarked()
-            {
-                saw(mark: found.mark)
-            }
-            // Then everything is read again. A deletion in another history is not a sign-out in this one.
-            guard !mustReadAgain else { return }
-            if restores.noticedAt != nil, !removesEnded { view.endRecovery() }
-            reported.apply(changes, at: places)
-            for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
-            // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
-            if !sessions.isEmpty, removesEnded { try? await removeEndedAgain() }
-            // A message without changes says that there are none up to its revision.
-            processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)
+            return nil
+        case .cancelled: return nil
+        case .changes(let header, let changes): return await handle(changes, header)
         }
+    }
+
+    private func handle(_ changes: [WatchChange], _ header: EtcdHeader) async -> ClusterFault? {
+        saw(clusterOf: header)
+        var sessions: [(session: SessionName, at: Int64, isGone: Bool)] = []
+        var released: [SessionName] = []
+        for change in changes {
+            if change.entry.key == places.cluster, let member, change.entry.modRevision != member.revision {
+                // New keys are needed before the records that are sealed with them.
+                _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
+            }
+            if change.entry.key == places.history { saw(mark: change.isDeletion ? nil : change.entry) }
+            if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
+                released.append(session)
+            }
+            guard let session = places.sessionName(of: change.entry.key) else { continue }
+            sessions.append((session, change.entry.modRevision, change.isDeletion))
+        }
+        for session in released { tellReleased.yield(session) }
+        // A deleted record may be the earlier sign-in of a backup, which another host has removed again.
+        if sessions.contains(where: { $0.isGone && view.signIn(of: $0.session) != nil }) {
+            do throws(StoreError) {
+                saw(mark: try await readMarked().mark)
+            } catch {
+                return .watchLost(reason: error.reason)
+            }
+        }
+        // Then everything is read again. A deletion in another history is not a sign-out in this one.
+        guard !mustReadAgain else { return nil }
+        if restores.noticedAt != nil, !removesEnded { view.endRecovery() }
+        reported.apply(changes, at: places)
+        for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
+        // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
+        if !sessions.isEmpty, removesEnded { try? await removeEndedAgain() }
+        // A message without changes says that there are none up to its revision.
+        processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)
+        return nil
     }
 
     /// A watch shows another cluster, as after a restore with new members. Its revision is no evidence: a member may

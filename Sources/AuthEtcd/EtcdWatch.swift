@@ -9,11 +9,12 @@ extension EtcdClient {
     /// - Parameters:
     ///   - end: what all keys of the range are less than.
     ///   - revision: the first one of interest.
-    ///   - receive: gets each message, including the one that ends the watch.
+    ///   - receive: gets each message, including the one that ends the watch. Returns why the watch must end; `nil`: it
+    ///     continues.
     /// - Returns: why it ended.
     func watch(
         _ start: String, to end: [UInt8], from revision: Int64,
-        receive: @escaping @Sendable (WatchMessage) async -> Void
+        receive: @escaping @Sendable (WatchMessage) async -> ClusterFault?
     ) async -> ClusterFault {
         guard let endpoint else { return .unreachable(reason: "no endpoint is configured") }
         let token: Secret?
@@ -39,7 +40,7 @@ extension EtcdClient {
     }
 
     private func stream(
-        _ message: HTTPRequest, _ receive: @escaping @Sendable (WatchMessage) async -> Void
+        _ message: HTTPRequest, _ receive: @escaping @Sendable (WatchMessage) async -> ClusterFault?
     ) async -> ClusterFault {
         let ended = OneShot<ClusterFault>()
         let receiver = WatchReceiver(receive, ended)
@@ -70,11 +71,11 @@ private final class WatchReceiver: HTTPLiveReceiver {
         var end: ClusterFault?
     }
 
-    private let receiveMessage: @Sendable (WatchMessage) async -> Void
+    private let receiveMessage: @Sendable (WatchMessage) async -> ClusterFault?
     private let ended: OneShot<ClusterFault>
     private let state = Mutex(State())
 
-    init(_ receive: @escaping @Sendable (WatchMessage) async -> Void, _ ended: OneShot<ClusterFault>) {
+    init(_ receive: @escaping @Sendable (WatchMessage) async -> ClusterFault?, _ ended: OneShot<ClusterFault>) {
         receiveMessage = receive
         self.ended = ended
     }
@@ -123,6 +124,7 @@ private final class WatchReceiver: HTTPLiveReceiver {
             return
         }
         if case .cancelled(let fault) = message { state.withLock { $0.end = fault } }
-        await receiveMessage(message)
+        guard let end = await receiveMessage(message) else { return }
+        state.withLock { $0.end = $0.end ?? end }
     }
 }

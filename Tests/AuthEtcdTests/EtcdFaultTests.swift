@@ -251,7 +251,7 @@ struct EtcdFaultTests {
 extension EtcdStore {
     /// Watches the changes from that revision on, until that ends.
     fileprivate func watchOnce(from revision: Int64) async -> ClusterFault {
-        await client.watch(places.watched, to: places.watchedEnd, from: revision) { _ in }
+        await client.watch(places.watched, to: places.watchedEnd, from: revision) { _ in nil }
     }
 }
 

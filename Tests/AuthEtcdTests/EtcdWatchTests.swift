@@ -47,6 +47,13 @@ struct EtcdWatchTests {
         return (isFound, transport)
     }
 
+    @Test("ends if what receives its messages requires that")
+    func endedByReceiver() async {
+        let store = store(ScriptedTransport(watches: [.init([Self.created], then: .stays)], OneKey().answer))
+        let end = await store.client.watch("/p/", to: EtcdPlaces.end(of: "/p/"), from: 1) { _ in .wentBack }
+        #expect(end == .wentBack)
+    }
+
     @Test("reads everything again after a compaction")
     func compacted() async {
         let line = #"{"result":{"header":{"cluster_id":"1"},"canceled":true,"compact_revision":"9"}}"#

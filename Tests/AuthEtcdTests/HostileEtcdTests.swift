@@ -40,7 +40,7 @@ struct HostileEtcdTests {
             let transport = try EtcdHost()
             try await transport.start(at: [peer.url], watches: false) { store in
                 #expect(
-                    await store.client.watch("/p/", to: EtcdPlaces.end(of: "/p/"), from: 1) { _ in }
+                    await store.client.watch("/p/", to: EtcdPlaces.end(of: "/p/"), from: 1) { _ in nil }
                         == .invalid(reason: "a message of a watch that is too long"))
             }
         }

@@ -105,9 +105,28 @@ struct MissingSessionTests {
         case false?: etcd.setHistory("another")
         case nil: break
         }
-        await store.handle(.changes(Self.header(9), changes))
+        #expect(await store.handle(.changes(Self.header(9), changes)) == nil)
         let (isSignedOut, mustReadAgain) = await (store.view.isSignedOut(sample.session), store.mustReadAgain)
         #expect(isSignedOut == (isMarkReported == nil) && mustReadAgain == (isMarkReported != nil))
+    }
+
+    @Test("is not signed out of while the mark that must be read first cannot be read: the watch ends")
+    func unreadMark() async throws {
+        let etcd = OneKey()
+        let isDown = Mutex(false)
+        let store = Self.store(
+            ScriptedTransport { path, body throws(TransportError) in
+                if isDown.withLock({ $0 }) { throw .connectionRefused(host: "one") }
+                return try etcd.answer(path, body)
+            })
+        _ = try await store.opened()
+        await store.acceptHistory([nil])
+        let sample = try etcdSample()
+        await store.expect(sample)
+        isDown.withLock { $0 = true }
+        let end = await store.handle(.changes(Self.header(9), [Self.change("sessions/work", at: 9)]))
+        let isSignedOut = await store.view.isSignedOut(sample.session)
+        #expect(end?.name == "cluster_watch_lost" && !isSignedOut)
     }
 
     @Test("is not signed out of if the watch is one of other members", arguments: [false, true])
@@ -117,7 +136,7 @@ struct MissingSessionTests {
         let sample = try etcdSample()
         await store.expect(sample)
         let header = Self.header(9, cluster: "2")
-        await store.handle(
+        _ = await store.handle(
             hasChanges ? .changes(header, [Self.change("sessions/work", at: 9)]) : .created(header))
         let (isSignedOut, mustReadAgain) = await (store.view.isSignedOut(sample.session), store.mustReadAgain)
         #expect(!isSignedOut && mustReadAgain)
@@ -136,7 +155,7 @@ struct MissingSessionTests {
         _ = try await store.opened()
         let place = await store.places.session(try SessionName("work"))
         for (revision, hasGoneBack) in [(5, false), (8, true)] as [(Int64, Bool)] {
-            await store.handle(
+            _ = await store.handle(
                 .changes(Self.header(revision), [Self.change("sessions/work", at: revision, value: "x")]))
             let entry = try await store.read(place)
             let mustReadAgain = await store.mustReadAgain
