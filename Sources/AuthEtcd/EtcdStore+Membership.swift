@@ -10,17 +10,31 @@ extension EtcdStore {
 
     func opened() async throws(StoreError) -> Member {
         if let member { return member }
-        return try await opening { () throws(StoreError) in
-            if let member = self.member { return member }
-            return try await self.open()
-        }
+        return try await opened { self.member }
     }
 
     /// Reads the cluster's record again, unless another task has done so since `former`.
     func reopened(instead former: Member) async throws(StoreError) -> Member {
-        try await opening { () throws(StoreError) in
-            if let member = self.member, !member.isSame(as: former) { return member }
-            return try await self.open()
+        try await opened { self.member.flatMap { $0.isSame(as: former) ? nil : $0 } }
+    }
+
+    /// One attempt at a time. If it cannot reach etcd, the calls that wait for it fail, too: each of their attempts would take
+    /// as long.
+    /// - Parameter known: what another task may have read meanwhile.
+    private func opened(_ known: () -> Member?) async throws(StoreError) -> Member {
+        let attempts = failedOpenings
+        return try await opening { () throws(StoreError) in
+            if let member = known() { return member }
+            if failedOpenings != attempts, let openingError { throw openingError }
+            do throws(StoreError) {
+                return try await self.open()
+            } catch {
+                if case .cluster(let fault) = error, fault.isUnreachable, !Task.isCancelled {
+                    failedOpenings += 1
+                    openingError = error
+                }
+                throw error
+            }
         }
     }
 

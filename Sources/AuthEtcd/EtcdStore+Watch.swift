@@ -265,7 +265,7 @@ extension EtcdStore {
 
 extension ClusterFault {
     /// Whether any response of etcd shows that the fault is over.
-    fileprivate var isUnreachable: Bool {
+    var isUnreachable: Bool {
         switch self {
         case .unreachable, .noQuorum: true
         default: false

@@ -79,6 +79,9 @@ package actor EtcdStore {
     /// One task at a time reads or changes the record of the cluster.
     let opening = AsyncLock()
     var member: Member?
+    /// How many attempts to open the store could not reach etcd, and the error of the last one.
+    var failedOpenings = 0
+    var openingError: StoreError?
     var view = ClusterView()
     /// A user is about to have this host admitted.
     var isAsking = false

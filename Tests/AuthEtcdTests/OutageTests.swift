@@ -100,4 +100,66 @@ struct OutageTests {
         }
         #expect(isBack)
     }
+
+    @Test("ends calls that wait for the first answer together, not one after the other")
+    func together() async throws {
+        let transport = SilentTransport()
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: HostClock(), now: { [start = SuspendingClock.now] in start })
+        let faults = try await withThrowingTaskGroup(of: ClusterFault?.self) { group in
+            for _ in 1...5 {
+                group.addTask { await store.faultOfOpening(countedBy: transport) }
+            }
+            #expect(try await until { transport.calls == 5 && transport.requests == 1 })
+            // By then, each of them has been suspended once.
+            _ = await store.view
+            transport.refuse()
+            var faults: [ClusterFault?] = []
+            for try await fault in group { faults.append(fault) }
+            return faults
+        }
+        #expect(faults.count == 5 && faults.allSatisfy { $0?.name == "cluster_unreachable" })
+        #expect(transport.requests == 1)
+    }
+}
+
+/// Does not respond until the test refuses all requests.
+private final class SilentTransport: HTTPLiveTransport {
+    private let counts = Mutex((calls: 0, requests: 0))
+    private let (gate, opening) = AsyncStream<Void>.makeStream()
+
+    /// How often the store was called.
+    var calls: Int { counts.withLock { $0.calls } }
+    var requests: Int { counts.withLock { $0.requests } }
+
+    func noteCall() { counts.withLock { $0.calls += 1 } }
+
+    func refuse() { opening.finish() }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        counts.withLock { $0.requests += 1 }
+        for await _ in gate {}
+        throw .connectionRefused(host: "one")
+    }
+
+    func stream(
+        _ request: HTTPRequest, limit: Duration, to receiver: any HTTPLiveReceiver
+    ) async throws(TransportError) { throw .connectionRefused(host: "one") }
+
+    func closeIdleConnections() async {}
+}
+
+extension EtcdStore {
+    /// - Parameter transport: counts the call before that waits for anything.
+    fileprivate func faultOfOpening(countedBy transport: SilentTransport) async -> ClusterFault? {
+        transport.noteCall()
+        do throws(StoreError) {
+            _ = try await opened()
+            return nil
+        } catch {
+            if case .cluster(let fault) = error { return fault }
+            return nil
+        }
+    }
 }
