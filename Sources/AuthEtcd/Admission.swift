@@ -14,7 +14,7 @@ struct Admission: Sendable, Equatable {
 
     /// `nil` if the bytes are not a request.
     init?(_ bytes: [UInt8]) {
-        guard let json = try? JSON(parsing: bytes), let name = json["name"]?.stringValue,
+        guard let json = try? JSON(parsing: bytes, values: EtcdLimits.jsonValues), let name = json["name"]?.stringValue,
             let key = json["public"]?.stringValue.flatMap(Base64.decode),
             let proof = json["proof"]?.stringValue.flatMap(Base64.decode)
         else { return nil }

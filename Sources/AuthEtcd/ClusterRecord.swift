@@ -180,7 +180,7 @@ struct ClusterRecord: Sendable, Equatable {
     }
 
     init(_ bytes: [UInt8]) throws(ClusterFault) {
-        let json = try? JSON(parsing: bytes)
+        let json = try? JSON(parsing: bytes, values: EtcdLimits.jsonValues)
         guard let json, json["format"]?.integerValue == Self.format else {
             throw .invalid(reason: "the record of the cluster has a format that this authd does not know")
         }

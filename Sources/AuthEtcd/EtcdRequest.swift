@@ -164,6 +164,8 @@ enum EtcdLimits {
     static let rangeEntries = 64
     /// Sessions, as the agent has to hold all of them.
     static let sessions = 4096
+    /// Bytes of all entries that are read together.
+    static let readBytes = 64 << 20
     /// Bytes of one message of a watch: etcd splits longer ones at 1.5 MiB and 512 KiB, before base64.
     static let watchLine = 4 << 20
     /// JSON values of one response.

@@ -203,6 +203,7 @@ extension EtcdStore: SessionStore, KeyStore {
         var entries: [EtcdEntry] = []
         var from = start
         var limit = EtcdLimits.rangeEntries
+        var bytes = 0
         while true {
             let range: EtcdRange
             do throws(StoreError) {
@@ -216,6 +217,10 @@ extension EtcdStore: SessionStore, KeyStore {
             entries += range.entries
             guard entries.count <= EtcdLimits.sessions else {
                 throw .cluster(.invalid(reason: "more than \(EtcdLimits.sessions) sessions"))
+            }
+            bytes += range.entries.reduce(0) { $0 + $1.value.count }
+            guard bytes <= EtcdLimits.readBytes else {
+                throw .cluster(.invalid(reason: "more than \(EtcdLimits.readBytes >> 20) MiB below \(start)"))
             }
             guard range.isPartial, let last = range.entries.last, last.key >= from else { return entries }
             from = last.key + "\0"

@@ -17,8 +17,9 @@ struct HostReport: Sendable, Equatable {
 
     /// `nil` if the bytes are not a report.
     init?(_ bytes: [UInt8]) {
-        guard let json = try? JSON(parsing: bytes), let version = json["authd"]?.stringValue,
-            !version.isEmpty, version.utf8.count <= Self.maxVersion, let date = json["at"]?.doubleValue, date.isFinite
+        guard let json = try? JSON(parsing: bytes, values: EtcdLimits.jsonValues),
+            let version = json["authd"]?.stringValue, !version.isEmpty, version.utf8.count <= Self.maxVersion,
+            let date = json["at"]?.doubleValue, date.isFinite
         else { return nil }
         self.init(version: version, writtenAt: WallTime(unixSeconds: date))
     }

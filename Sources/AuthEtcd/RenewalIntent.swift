@@ -20,7 +20,7 @@ struct RenewalIntent: Sendable, Equatable {
 
     /// `nil` if the bytes are not an intent.
     init?(_ bytes: [UInt8]) {
-        guard let json = try? JSON(parsing: bytes),
+        guard let json = try? JSON(parsing: bytes, values: EtcdLimits.jsonValues),
             let signIn = json["sign_in"]?.stringValue.flatMap({ SignInID($0) }),
             let generation = json["generation"]?.integerValue.flatMap({ UInt64(exactly: $0) })
         else { return nil }
