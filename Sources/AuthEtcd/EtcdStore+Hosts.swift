@@ -13,7 +13,7 @@ extension EtcdStore: ClusterStore {
 
     package func requestAdmission() async throws(StoreError) -> Secret {
         let code = try await opening { () throws(StoreError) in try await self.ask() }
-        isAsking = true
+        admissionRequestedAt = clock.bootInstant
         wake()
         return Secret(code.shown)
     }

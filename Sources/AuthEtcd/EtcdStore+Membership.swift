@@ -69,7 +69,7 @@ extension EtcdStore {
                 let member = Member(accepted: accepted, revision: stored?.modRevision ?? 0, mark: mark)
                 self.member = member
                 ownID = host.key.id
-                isAsking = false
+                admissionRequestedAt = nil
                 return member
             case .create(let accepted):
                 // If this host ends after the write, it recognizes the record as its own.

@@ -48,7 +48,7 @@ extension EtcdStore {
             failures += 1
             let pause = retryPause(after: failures, since: begin)
             waitsForEtcd = isUnreachable
-            await pauseOrWake(isAsking ? min(pause, Self.pauseWhileAsking) : pause, seen)
+            await pauseOrWake(isBeingAdmitted ? min(pause, Self.pauseWhileAsking) : pause, seen)
             waitsForEtcd = false
         }
     }
@@ -245,6 +245,11 @@ extension EtcdStore {
     }
 
     // MARK: Pauses
+
+    /// Somebody may be about to admit this host: its request is still valid.
+    private var isBeingAdmitted: Bool {
+        admissionRequestedAt.map { clock.bootInstant - $0 < .seconds(EtcdLimits.admissionSeconds) } ?? false
+    }
 
     /// Doubled after each failure, and between one half and all of that, so that hosts do not return at the same time.
     private func retryPause(after failures: Int, since begin: BootInstant) -> Duration {

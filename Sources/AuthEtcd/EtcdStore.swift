@@ -65,7 +65,7 @@ package actor EtcdStore {
 
     /// Faults that wait for the listener.
     private static let maxFaults = 64
-    /// Changes that wait for the listener. If one is dropped, that session is read later.
+    /// Changes that wait for the listener. It only passes them on, so it keeps up.
     private static let maxChanges = EtcdLimits.sessions
 
     let configuration: Configuration
@@ -83,8 +83,8 @@ package actor EtcdStore {
     var failedOpenings = 0
     var openingError: StoreError?
     var view = ClusterView()
-    /// A user is about to have this host admitted.
-    var isAsking = false
+    /// When a user last requested the admission of this host; `nil`: never, or it was admitted since.
+    var admissionRequestedAt: BootInstant?
     /// The watch has begun.
     var isWatchOpen = false
     /// Sessions that this host holds, as far as it knows.
