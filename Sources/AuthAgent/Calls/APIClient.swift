@@ -177,14 +177,19 @@ package final class APIClient: Sendable {
         _ order: PreparedCall, _ session: Session, by stream: APIStream? = nil, asking conditions: [HTTPField] = []
     ) async throws(AgentError) -> Received {
         guard order.bearer else {
+            let record = await session.record
+            guard await session.record(of: record.signIn) != nil else {
+                throw .notSignedIn(record.session, at: record.provider)
+            }
+            let signIn = record.signIn
             return try await converting(
-                ProviderFailure.self, try await send(order, session, by: stream, token: nil, conditions))
+                ProviderFailure.self, try await send(order, session, signIn, by: stream, token: nil, conditions))
         }
         // A body that can be read only once is not begun with a token that ends on the way.
-        let token = try await session.token(minValid: stream == nil ? nil : Self.streamsStart).accessToken
+        let (token, signIn) = try await self.token(of: session, minValid: stream == nil ? nil : Self.streamsStart)
         let first: ProviderFailure
         do throws(ProviderFailure) {
-            return try await send(order, session, by: stream, token: token, conditions)
+            return try await send(order, session, signIn, by: stream, token: token, conditions)
         } catch {
             guard error.rejectsToken else { throw await explained(error.error, session) }
             first = error
@@ -198,29 +203,42 @@ package final class APIClient: Sendable {
             throw error.cause == AgentError.renewalRefusal ? refusal(first, order, session.name) : error
         }
         guard canRepeatBody else { throw .bodyIsSpent(first.error) }
-        let renewed = try await session.token(minValid: nil).accessToken
+        let (renewed, present) = try await self.token(of: session, minValid: nil)
         // If a token that was renewed a moment ago is refused, another renewal would change nothing.
         guard renewed != token else { throw refusal(first, order, session.name) }
         do throws(ProviderFailure) {
-            return try await send(order, session, by: stream, token: renewed, conditions)
+            return try await send(order, session, present, by: stream, token: renewed, conditions)
         } catch {
             throw error.rejectsToken
                 ? refusal(error, order, session.name) : await explained(error.error, session)
         }
     }
 
+    /// A token, and the sign-in that it belongs to.
+    private func token(
+        of session: Session, minValid: Duration?
+    ) async throws(AgentError) -> (token: String, signIn: SignInID) {
+        while true {
+            let signIn = await session.record.signIn
+            let token = try await session.token(minValid: minValid).accessToken
+            // Otherwise it may be a token of either.
+            if await session.record.signIn == signIn { return (token, signIn) }
+        }
+    }
+
+    /// - Parameter signIn: nothing is sent once the session has another one, or was signed out of.
     /// - Throws: ``ProviderFailure/refused(_:)`` for a request that must not be sent as well.
     private func send(
-        _ order: PreparedCall, _ session: Session, by stream: APIStream?, token: String?, _ conditions: [HTTPField]
+        _ order: PreparedCall, _ session: Session, _ signIn: SignInID, by stream: APIStream?, token: String?,
+        _ conditions: [HTTPField]
     ) async throws(ProviderFailure) -> Received {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
         var isChallenged = false
         while true {
-            var record = await session.record
-            // A header of the profile may contain the token: it is the one that the caller waited for.
-            if let token { record.tokens.accessToken = Secret(token) }
-            let (request, ready): (HTTPRequest, HTTPRequest)
+            let (record, request, ready): (SessionRecord, HTTPRequest, HTTPRequest)
             do throws(AgentError) {
+                if order.waits { try await waitForNetwork(await session.record) }
+                record = try await self.record(of: session, signIn, token, for: order)
                 (request, ready) = try await requests(for: order, record, stream, sendsToken: token != nil, conditions)
             } catch {
                 throw .refused(error)
@@ -264,14 +282,22 @@ package final class APIClient: Sendable {
         }
     }
 
+    /// What a request is built from. A header of the profile may contain the token: it is the one that the caller waited for.
+    private func record(
+        of session: Session, _ signIn: SignInID, _ token: String?, for order: PreparedCall
+    ) async throws(AgentError) -> SessionRecord {
+        // A caller that waited for a token may have received that of a new sign-in.
+        if let only = order.signIn, only.id != signIn { throw only.otherwise }
+        guard var record = await session.record(of: signIn) else { throw .signInHasEnded(session.name) }
+        if let token { record.tokens.accessToken = Secret(token) }
+        return record
+    }
+
     /// The request as built, and as it is sent: with conditions, token and proof.
     private func requests(
         for order: PreparedCall, _ record: SessionRecord, _ stream: APIStream?, sendsToken: Bool,
         _ conditions: [HTTPField]
     ) async throws(AgentError) -> (HTTPRequest, HTTPRequest) {
-        // A caller that waited for a token may have received that of a new sign-in.
-        if let only = order.signIn, only.id != record.signIn { throw only.otherwise }
-        if order.waits { try await waitForNetwork(record) }
         let request = try order.build(record, with: stream)
         var ready = request
         ready.headers += conditions
@@ -335,63 +361,5 @@ extension APIResponse {
                 cause: "answer", httpStatus: status)
         }
         return self
-    }
-}
-
-extension AgentError {
-    fileprivate static func tokenRefused(
-        _ profile: ProviderProfile, _ session: SessionName, _ error: AgentError
-    ) -> AgentError {
-        AgentError(
-            .refused,
-            "\(profile.title) did not accept the access token for this call, but session \(session) is valid: "
-                + "the account may lack the right.", cause: tokenRefusal, httpStatus: error.httpStatus,
-            providerMessage: error.providerMessage, details: error.details)
-    }
-
-    /// A 401 to a body that its client can read only once.
-    fileprivate static func bodyIsSpent(_ error: AgentError) -> AgentError {
-        AgentError(
-            .refused,
-            "The provider refused the token, and the body can be read only once. The token was renewed: "
-                + "send the request again.", cause: "body_once", httpStatus: error.httpStatus,
-            providerMessage: error.providerMessage)
-    }
-
-    /// The API names the server that issues tokens for it. The session is valid elsewhere, and another sign-in would not help.
-    fileprivate static func notForThisAPI(_ error: AgentError) -> AgentError {
-        var error = error
-        error.message +=
-            " The session is valid. If this API requires separate tokens, set `resource` in the profile "
-            + "(resource_metadata names it), or get one with --audience."
-        return error
-    }
-
-    /// A nonce was asked for when the body had been read (RFC 9449 §9); the next proof has it.
-    fileprivate static let bodyIsSpentOnChallenge = AgentError(
-        .providerError,
-        "The provider requires a nonce in the proof, and the body can be read only once. Send the request again.",
-        cause: DPoPProof.challenge, retryable: true)
-
-    /// What is refused is the proof, not the token.
-    fileprivate static func wantsNonceAgain(_ error: AgentError) -> AgentError {
-        AgentError(
-            .providerError, "The provider requires another nonce in the proof, although it had just sent one.",
-            cause: DPoPProof.challenge, httpStatus: error.httpStatus, providerMessage: error.providerMessage,
-            retryable: true)
-    }
-
-    fileprivate static func unknownEndpoint(_ name: String, of profile: ProviderProfile) -> AgentError {
-        guard !profile.endpoints.isEmpty else {
-            return AgentError(
-                .unknownEndpoint,
-                "The profile of \(profile.title) has no endpoints: `authc request METHOD PATH` sends any request.")
-        }
-        let near = Suggestion.nearest(to: name, among: profile.endpoints.map(\.name))
-        let meant = near.map { " (did you mean \($0)?)" } ?? ""
-        return AgentError(
-            .unknownEndpoint,
-            "\(profile.title) has no endpoint of that name\(meant): `authc provider show \(profile.name) --endpoints` "
-                + "shows what there is.")
     }
 }

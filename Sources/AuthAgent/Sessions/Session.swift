@@ -53,6 +53,12 @@ package final class Session: Sendable {
         get async { performer.cookies.added(to: await runner.read { $0.record }) }
     }
 
+    /// `nil` if the session has another sign-in, or was signed out of.
+    func record(of signIn: SignInID) async -> SessionRecord? {
+        let record = await runner.read { $0.signedOut || $0.record.signIn != signIn ? nil : $0.record }
+        return record.map { performer.cookies.added(to: $0) }
+    }
+
     /// Stores the cookies of an API call that was made with this record.
     func storeCookies(of reply: HTTPResponse, from url: String, sentAt: WallTime, for record: SessionRecord) async {
         let current = await runner.read { $0.record }
