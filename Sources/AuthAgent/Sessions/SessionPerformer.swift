@@ -48,7 +48,10 @@ final class SessionPerformer: ActionPerformer {
 
     func perform(_ action: SessionAction, on runner: isolated Runner<SessionMachine>) {
         switch action {
-        case .publish(let snapshot): services.publish(snapshot)
+        case .publish(let snapshot):
+            let former = context.board.snapshot(name)
+            services.publish(snapshot)
+            if let former, former.signIn != snapshot.signIn { updateMeans(on: runner) }
         case .forget: services.forget(name, runner)
         case .renew(let id, let record): send(id, record, for: nil, runner)
         case .requestTargeted(let id, let record, let target): send(id, record, for: target, runner)
@@ -60,6 +63,14 @@ final class SessionPerformer: ActionPerformer {
         case .compare: compare(runner)
         case .handOver(let session): handOver(session, runner)
         }
+    }
+
+    /// Another program's sign-in may be renewed in another way, or not at all. For a session that shares a sign-in, the
+    /// registry determines how it is renewed.
+    private func updateMeans(on runner: isolated Runner<SessionMachine>) {
+        let (record, former) = runner.read { ($0.record, $0.means) }
+        let means = context.providers.means(of: record)
+        if record.resource?.sharedSession == nil, means != former { runner.send(.renewable(means)) }
     }
 
     // MARK: The provider

@@ -235,7 +235,10 @@ package final class SessionRegistry: Sendable {
         let marks = wasDefault ? board.defaultMarks(besides: name) : [:]
         board.remove(name)
         storage.defaultChanged()
-        entries.withLock { $0.sessions[name] = nil }
+        entries.withLock { entries in
+            entries.sessions[name] = nil
+            entries.endedSince?.insert(name)
+        }
         tellEnd.yield(name)
         context.tasks.pool.order { [storage] in
             await self.endDefault(marks)
@@ -244,6 +247,15 @@ package final class SessionRegistry: Sendable {
             _ = await storage.signOuts.keep()
         }
         if let last { closeConnections(of: last) }
+    }
+
+    /// It may share another session's sign-in, and its provider may be at another place.
+    private func signInWasReplaced(of name: SessionName) {
+        context.tasks.pool.order {
+            await self.updateShared()
+            await self.updateNetworkOrigins()
+            if let session = self.session(named: name) { await self.sendNetworkState(session) }
+        }
     }
 
     private func signInChanged(of name: SessionName) {

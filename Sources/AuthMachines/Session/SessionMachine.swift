@@ -30,7 +30,7 @@ package struct SessionMachine: Machine {
     /// By another program.
     var endedElsewhere = false
 
-    var means: RenewalMeans
+    package internal(set) var means: RenewalMeans
     var canRenew: Bool { means != .none }
     var life: MeasuredLife
     package var end: BootInstant? { life.end }
