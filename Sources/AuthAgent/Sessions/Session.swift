@@ -116,10 +116,12 @@ package final class Session: Sendable {
     /// - Parameters:
     ///   - revokesFormer: whether the tokens of the former account are revoked.
     ///   - reset: if its password was reset, so that a remembered sign-in uses the new one.
+    /// - Returns: `false` if the session has ended: the sign-in needs a new session.
     package func replace(
         with record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false, reset: PasswordReplacement? = nil
-    ) async {
+    ) async -> Bool {
         await runner.together { [providers] runner in
+            guard !runner.read({ $0.isGone }) else { return false }
             var record = record
             // After a sign-out, nothing of the former session is used again.
             if let reset, let former = runner.read({ $0.signedOut ? nil : $0.record }) {
@@ -127,6 +129,7 @@ package final class Session: Sendable {
             }
             runner.send(.renewable(providers.means(of: record)))
             runner.send(.replaced(record, sentAt: sentAt, revokesFormer: revokesFormer))
+            return true
         }
     }
 

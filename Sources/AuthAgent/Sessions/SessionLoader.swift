@@ -6,22 +6,26 @@ internal import Synchronization
 
 /// Loads the sessions of the store into the registry, and follows what happens to the store.
 package final class SessionLoader: Sendable {
-    private struct Retries {
+    struct Retries {
         var backoff = Backoff()
         var isScheduled = false
         var random: SeededRandom
     }
 
-    private let context: AgentContext
-    private let registry: SessionRegistry
-    private let storage: SessionStorage
+    let context: AgentContext
+    let registry: SessionRegistry
+    let storage: SessionStorage
     /// Opens when sessions are served.
     private let serving = Latch()
+    /// Held while the store is read. What one reading removes, another one must not restore.
+    private let loading = AsyncLock()
+    /// How often that has begun.
+    private let loads = Mutex(0)
     /// Held while the sessions of the run before are restored.
     private let restoring = AsyncLock()
     /// Whether there were any; `nil`: they have not been restored.
     private let hasHandedOver = Mutex<Bool?>(nil)
-    private let retries: Mutex<Retries>
+    let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be, or before a session of that
     /// name had ended.
     private let unread = Mutex<Set<SessionName>>([])
@@ -38,8 +42,8 @@ package final class SessionLoader: Sendable {
         retries = Mutex(Retries(random: SeededRandom(seed: seed)))
     }
 
-    private var board: StateBoard { context.board }
-    private var store: any SessionStore { storage.store }
+    var board: StateBoard { context.board }
+    var store: any SessionStore { storage.store }
 
     /// Runs the sessions and what they wait for, until it is cancelled. Callers that still wait then get `stopping`.
     /// - Parameter last: done when it is cancelled, before the sessions end.
@@ -226,6 +230,18 @@ package final class SessionLoader: Sendable {
 
     /// Adds every session that is in the store and not in the registry.
     private func load() async {
+        let former = loads.withLock { $0 }
+        await loading.withLock {
+            // One that began later has done the same, or has failed.
+            guard loads.withLock({ $0 }) == former else { return }
+            loads.withLock { $0 += 1 }
+            registry.loadBegins()
+            await loadStored()
+            registry.loadEnds()
+        }
+    }
+
+    private func loadStored() async {
         do throws(StoreError) {
             var damaged: [String: String] = [:]
             var signedOut: [SessionRecord] = []
@@ -238,7 +254,8 @@ package final class SessionLoader: Sendable {
                     case .record(let record) where storage.signOuts.cover(record): signedOut.append(record)
                     case .record(let record):
                         storage.signOuts.end(record.session)
-                        await registry.restore(record)
+                        guard await !registry.restore(record, isLoad: true) else { continue }
+                        unread.withLock { _ = $0.insert(record.session) }
                     case .damaged(let session, let reason): damaged[session] = reason
                     }
                 }
@@ -281,7 +298,7 @@ package final class SessionLoader: Sendable {
         // A machine that is still there removes the record itself.
         guard registry.session(named: record.session) == nil else { return }
         // The next load tries again. Until then the record is not a session all the same.
-        guard (try? await store.delete(record.session)) != nil else { return }
+        guard (try? await store.delete(record.session, of: record.signIn)) != nil else { return }
         storage.signOuts.end(record.session)
     }
 
@@ -317,46 +334,7 @@ package final class SessionLoader: Sendable {
         }
     }
 
-    // MARK: Reading again
-
-    /// Loads sessions that came into the store without a sign-in here, and writes what is unwritten.
-    func storeWasReplaced() async {
-        storage.handovers.storeWasReplaced()
-        storage.flushHandovers()
-        for session in registry.all { await session.handle(.shared(store.leases != nil)) }
-        await reload()
-    }
-
-    /// A user wants to sign in: the store is read again, and may prompt them to unlock it.
-    func retryPrompts() async {
-        guard !registry.isLoaded || board.store.state != .ready else { return }
-        await store.retryPrompts()
-        await reload()
-    }
-
-    /// The same, without waiting for it.
-    package func startRetry() {
-        context.tasks.pool.order { await self.retryPrompts() }
-    }
-
-    /// Reads a store that reports no recovery, after growing pauses, until that succeeds.
-    private func retryLater() {
-        let pause = retries.withLock { retries -> Duration? in
-            guard !retries.isScheduled else { return nil }
-            retries.isScheduled = true
-            return retries.backoff.next(retryAfter: nil, using: &retries.random)
-        }
-        guard let pause else { return }
-        let due = context.clock.now().boot + pause
-        context.tasks.pool.order {
-            // Cancelled only when the agent stops.
-            guard (try? await self.context.clock.sleep(until: due)) != nil else { return }
-            self.retries.withLock { $0.isScheduled = false }
-            if !self.registry.isLoaded { await self.reload() }
-        }
-    }
-
-    private func reload() async {
+    func reload() async {
         await load()
         await registry.storeReady()
     }

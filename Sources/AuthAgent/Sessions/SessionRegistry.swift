@@ -13,14 +13,16 @@ package final class SessionRegistry: Sendable {
         var isLoaded = false
         /// Why records could not be decoded, by the name that the store has for the session.
         var damaged: [String: String] = [:]
+        /// Sessions that have ended while the store is being read; `nil`: it is not.
+        var endedSince: Set<SessionName>?
         var lastReading: UInt64 = 0
         var seeds: SeededRandom
         /// Created with the first session and shared by all.
         var services: SessionPerformer.Services?
     }
 
-    private let context: AgentContext
-    private let storage: SessionStorage
+    let context: AgentContext
+    let storage: SessionStorage
     private let renewals: Runner<RenewalQueue>
     let holds: RenewalHolds
     /// Opens after the first try to read the store.
@@ -98,14 +100,17 @@ package final class SessionRegistry: Sendable {
     // MARK: Addition
 
     /// Adds a session from the store, or from the run before.
-    func restore(_ record: SessionRecord, handedOver: HandedOverSession? = nil) async {
-        guard session(named: record.session) == nil else { return }
+    /// - Parameter isLoad: whether everything was read, since ``loadBegins()``.
+    /// - Returns: `false` if the session has ended since then: what was read of it may be older than that.
+    @discardableResult
+    func restore(_ record: SessionRecord, handedOver: HandedOverSession? = nil, isLoad: Bool = false) async -> Bool {
+        guard session(named: record.session) == nil else { return true }
         var (record, handedOver) = (record, handedOver)
         origins.share(with: &record)
         handedOver?.record = record
         let (means, pause) = (context.providers.means(of: record), storage.pauses[record.session])
         let (now, change) = (context.clock.now(), context.providers.originChange(of: record))
-        let session = add(named: record.session) { seed in
+        let added = add(named: record.session, unlessEnded: isLoad) { seed in
             let machine =
                 if let handedOver {
                     SessionMachine(handedOver: handedOver, means: means, pause: pause, now: now, seed: seed)
@@ -114,6 +119,7 @@ package final class SessionRegistry: Sendable {
                 }
             return machine.restored(after: change)
         }
+        guard let (session, _) = added else { return false }
         // The network's state is read when the session is there: a change after that is sent to all sessions.
         let origin = context.providers.probe(record)?.origin
         let news = await context.network.news(of: origin)
@@ -121,7 +127,14 @@ package final class SessionRegistry: Sendable {
         if !isAtOrigin { await sendNetworkState(session) }
         // Only the provider knows whether such a session is valid. It is served until the provider has answered.
         if context.providers.validates(record) { await session.handle(.checkDue) }
+        return true
     }
+
+    /// The store is about to be read.
+    func loadBegins() { entries.withLock { $0.endedSince = [] } }
+
+    /// What was read is in use now, or could not be read.
+    func loadEnds() { entries.withLock { $0.endedSince = nil } }
 
     /// The store has been read.
     /// - Parameter damaged: why records could not be decoded, by session.
@@ -173,32 +186,41 @@ package final class SessionRegistry: Sendable {
     ) async -> Session {
         var record = record
         origins.share(with: &record)
-        // A session that is being signed out may be removed before it handles the new sign-in. Then a new one is added.
-        while let session = session(named: record.session) {
-            await session.replace(with: record, sentAt: sentAt, revokesFormer: revokesFormer, reset: reset)
-            if self.session(named: record.session) === session { return session }
+        while true {
+            if let session = session(named: record.session),
+                await session.replace(
+                    with: record, sentAt: sentAt, revokesFormer: revokesFormer, reset: reset)
+            {
+                return session
+            }
+            // There is none, or it was signed out of and removed before it could handle the new sign-in.
+            let (means, now) = (context.providers.means(of: record), context.clock.now())
+            let added = add(named: record.session) { seed in
+                SessionMachine(signedIn: record, sentAt: sentAt, means: means, now: now, seed: seed)
+            }
+            guard let (session, isNew) = added, isNew else { continue }
+            if storage.store.leases != nil { await session.handle(.shared(true)) }
+            await session.begin()
+            // The token was received on one of these connections. That of a restored session was not.
+            if let status = board.status(record.session) { closeConnections(of: status) }
+            return session
         }
-        let (means, now) = (context.providers.means(of: record), context.clock.now())
-        let session = add(named: record.session) { seed in
-            SessionMachine(signedIn: record, sentAt: sentAt, means: means, now: now, seed: seed)
-        }
-        if storage.store.leases != nil { await session.handle(.shared(true)) }
-        await session.begin()
-        // The token was received on one of these connections. That of a restored session was not.
-        if let status = board.status(record.session) { closeConnections(of: status) }
-        return session
     }
 
-    /// - Returns: the session of that name, which another task may have added before.
-    private func add(named name: SessionName, _ machine: (_ seed: UInt64) -> SessionMachine) -> Session {
+    /// - Parameter unlessEnded: whether it is not added if it has ended since ``loadBegins()``.
+    /// - Returns: the session of that name, which another task may have added before; `nil` if it was not added.
+    private func add(
+        named name: SessionName, unlessEnded: Bool = false, _ machine: (_ seed: UInt64) -> SessionMachine
+    ) -> (session: Session, isNew: Bool)? {
         entries.withLock { entries in
-            if let session = entries.sessions[name] { return session }
+            if let session = entries.sessions[name] { return (session, false) }
+            if unlessEnded, entries.endedSince?.contains(name) ?? false { return nil }
             let services = entries.services ?? makeServices()
             entries.services = services
             let performer = SessionPerformer(name: name, services: services)
             let session = Session(machine(entries.seeds.next()), performer: performer)
             entries.sessions[name] = session
-            return session
+            return (session, true)
         }
     }
 
@@ -212,7 +234,11 @@ package final class SessionRegistry: Sendable {
                 board.put(snapshot)
                 storage.defaultChanged()
                 guard let former else { return }
-                if Self.isUsable(former.status) != Self.isUsable(snapshot.status) { self?.signInChanged(of: name) }
+                if former.signIn != snapshot.signIn {
+                    self?.signInWasReplaced(of: name)
+                } else if Self.isUsable(former.status) != Self.isUsable(snapshot.status) {
+                    self?.signInChanged(of: name)
+                }
                 if former.token != snapshot.token { self?.closeConnections(of: snapshot.status) }
             }, forget: { [weak self] in self?.forget($0, $1) },
             sharedGrant: {
@@ -346,45 +372,6 @@ package final class SessionRegistry: Sendable {
         await renewals.close()
         await holds.close()
         firstLoad.stop()
-    }
-
-    // MARK: The network
-
-    /// Reports the network to the store, the sessions and the board, until it is cancelled.
-    /// - Parameter changed: called when the board has another state of the network, even if there are no sessions.
-    func followNetwork(_ changed: @escaping @Sendable () -> Void) async {
-        await context.network.run(
-            NetworkMonitor.Reactions(
-                publish: { [board] in
-                    board.put(network: $0, providers: $1)
-                    changed()
-                },
-                publishSkews: { [board] in board.put(clockSkews: $0) },
-                publishMetered: { [board] in board.put(isMetered: $0) },
-                notifySessions: { [storage] in
-                    await storage.store.networkChanged()
-                    for session in self.all { await self.sendNetworkState(session) }
-                },
-                prepareForSleep: { await self.drain() },
-                clockSet: { for session in self.all { await session.handle(.clockSet) } }))
-    }
-
-    private func sendNetworkState(_ session: Session) async {
-        while true {
-            let origin = await session.origin
-            if await session.networkChanged(await context.network.news(of: origin), at: origin) { return }
-        }
-    }
-
-    /// Reports to the network where the providers of all sessions are.
-    func updateNetworkOrigins() async {
-        let version = nextReadingVersion()
-        var places: [String: Set<Probe>] = [:]
-        for session in all {
-            let record = await session.record
-            if let probe = context.providers.probe(record) { places[record.provider, default: []].insert(probe) }
-        }
-        await context.network.use(places, version: version)
     }
 
     /// A version for a reading of several sessions, taken before the reading begins. Results may arrive in a different
