@@ -175,7 +175,8 @@ extension SealedDirectory {
         }
         // A write without an index entry, because of a power failure, has used its generation.
         for file in try folder.names() {
-            guard let bytes = try folder.read(file), let header = try? SealedBytes.header(of: bytes) else { continue }
+            // What cannot be read affects its own session only.
+            guard let bytes = try? folder.read(file), let header = try? SealedBytes.header(of: bytes) else { continue }
             index.next = max(index.next, header.generation &+ 1)
         }
         return index

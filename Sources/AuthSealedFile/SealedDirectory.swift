@@ -46,8 +46,8 @@ struct SealedDirectory: Sendable {
     func names() throws(StoreError) -> [StoredName] {
         var names: [StoredName] = []
         for file in try folder.names() {
-            guard let session = Self.session(of: file), let bytes = try folder.read(file) else { continue }
-            let header = try? SealedBytes.header(of: bytes)
+            guard let session = Self.session(of: file) else { continue }
+            let header = (try? folder.read(file)).flatMap { try? SealedBytes.header(of: $0) }
             names.append(StoredName(session: session, provider: header?.label ?? ""))
         }
         return names.sorted { $0.session < $1.session }

@@ -35,7 +35,7 @@ struct SealedIndex: Sendable, Equatable {
 
     /// The generation of a write that begins now.
     mutating func begin() -> UInt64 {
-        defer { next += 1 }
+        defer { next = SealedBytes.generation(after: next) }
         return next
     }
 }

@@ -61,6 +61,25 @@ struct SealedFileStoreTests {
         #expect(try await store.load(SessionName("work")) == sample("work", revision: 2))
     }
 
+    @Test("files that cannot be read, or have the largest number, affect no session")
+    func foreignFiles() async throws {
+        let place = try SealedPlace(syncs: false)
+        try await place.start { try await $0.save(sample()) }
+        try FileManager.default.createDirectory(
+            atPath: place.path + "/other.session", withIntermediateDirectories: false)
+        for number in [UInt64.max - 1, .max] {
+            let sealed = try SealedBytes.seal(
+                Secret("x"), name: "large", label: "", generation: number, key: .random())
+            try place.put(Data(sealed), "large")
+            let record = try sample("work", revision: number == .max ? 3 : 2)
+            try await place.start { store in
+                for _ in 1...2 { try await store.save(record) }
+                #expect(try await store.names().map(\.session.text) == ["other", "work"])
+            }
+            #expect(try await place.all().records == [record])
+        }
+    }
+
     @Test(
         "each changed byte of the index or of the keys is reported with the file's name", arguments: ["index", "key"])
     func changedIndex(name: String) async throws {
