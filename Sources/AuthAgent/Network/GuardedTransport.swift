@@ -30,7 +30,10 @@ package struct GuardedTransport: HTTPTransport {
             if word.isReached { reply.skew = await network.skew(of: reply, from: origin, sent: sent) }
             return reply
         } catch {
-            if let word = Reachability(error) { await network.callEnded(word, at: origin, round: round) }
+            var word = Reachability(error)
+            // The certificate shows that the provider has sent it.
+            if case .redirected = error, origin.isSecure { word = .reached(isProven: true) }
+            if let word { await network.callEnded(word, at: origin, round: round) }
             throw error
         }
     }

@@ -159,6 +159,9 @@ private final class NetworkPerformer: ActionPerformer {
 
 extension Probe {
     fileprivate func reading(by transport: any HTTPTransport) async -> Reachability {
+        // A redirect to another host is a response, too. Over HTTPS it is the provider's own.
+        var request = request
+        request.acceptsRedirects = true
         do throws(TransportError) {
             return reading(try await transport.send(request))
         } catch {

@@ -62,6 +62,46 @@ struct GuardedTransportTests {
     }
 }
 
+extension GuardedTransportTests {
+    /// As at a provider whose start page is on another host.
+    @Test("a redirect to another host over HTTPS is the provider's own, in a probe and in a call")
+    func ownRedirect() async throws {
+        let transport = ScriptedTransport { request throws(TransportError) in
+            guard request.acceptsRedirects || request.url == Self.url else {
+                throw .redirected(toOrigin: "https://about.example")
+            }
+            guard request.url == Self.url else {
+                return HTTPResponse(status: 302, headers: [("Location", "https://about.example/")], body: [])
+            }
+            return ExampleProvider.json(200, "{}")
+        }
+        let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
+        network.yield(NetworkReading(reach: .internet))
+        let tasks = AgentTasks(clock: ManualClock())
+        let monitor = NetworkMonitor(
+            watch: FedNetwork(stream: readings), sleep: NeverSleeps(), transport: transport, tasks: tasks)
+        let run = Task {
+            async let work: Void = tasks.run()
+            await monitor.run(
+                NetworkMonitor.Reactions(
+                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
+                    prepareForSleep: {}, clockSet: {})
+            )
+            await work
+        }
+        let guarded = GuardedTransport(transport, network: monitor)
+        let elsewhere = HTTPRequest(method: "GET", url: "https://provider.example/moved")
+        for _ in 1...3 {
+            _ = try await guarded.send(HTTPRequest(method: "POST", url: Self.url))
+            await #expect(throws: TransportError.redirected(toOrigin: "https://about.example")) {
+                try await guarded.send(elsewhere)
+            }
+        }
+        run.cancel()
+        await run.value
+    }
+}
+
 /// Readings that the test yields.
 struct FedNetwork: NetworkWatch {
     let stream: AsyncStream<NetworkReading>
