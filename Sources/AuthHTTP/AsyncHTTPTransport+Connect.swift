@@ -83,7 +83,8 @@ extension AsyncHTTPTransport {
             channel.close(promise: nil)
         }
         channel.read()
-        return end.futureResult.always { _ in limit.cancel() }.map { channel }
+        return end.futureResult.always { _ in limit.cancel() }.flatMap { PeerName.check(channel, of: origin) }
+            .map { channel }
     }
 }
 

@@ -81,24 +81,29 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
         self.limits = limits
         userAgent = "authd/\(configuration.version)"
         self.group = group
-        pool = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
-        streams = ClientPool(group: group) { route in
-            var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
+        pool = ClientPool(group: group) {
+            HTTPClient.Configuration(limits: limits, roots: roots, route: $0, origin: $1)
+        }
+        streams = ClientPool(group: group) { route, origin in
+            var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route, origin: origin)
             // A client may be slow. ``StallDetector`` notices a provider that stops.
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             return configuration
         }
-        live = ClientPool(group: group) { route in
-            var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
+        live = ClientPool(group: group) { route, origin in
+            var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route, origin: origin)
             // Silence is normal between two events.
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             configuration.decompression = .disabled
-            configuration.http1_1ConnectionDebugInitializer = Self.keepAlive
+            configuration.http1_1ConnectionDebugInitializer = { channel in
+                PeerName.check(channel, of: origin).flatMap { Self.keepAlive(channel) }
+            }
             configuration.httpVersion = version
             configuration.http2ConnectionDebugInitializer = { channel in
-                Self.keepAlive(channel).flatMap { ConnectionErrorHandler.add(channel) }
+                PeerName.check(channel, of: origin).flatMap { Self.keepAlive(channel) }
+                    .flatMap { ConnectionErrorHandler.add(channel) }
             }
             return configuration
         }
@@ -159,7 +164,7 @@ extension Origin {
 }
 
 extension HTTPClient.Configuration {
-    fileprivate init(limits: TransportLimits, roots: TrustRoots, route: ProxyRules.Route) {
+    fileprivate init(limits: TransportLimits, roots: TrustRoots, route: ProxyRules.Route, origin: Origin) {
         self.init(
             tlsConfiguration: roots.tlsConfiguration(closeNotify: TimeAmount(limits.closeNotify)),
             redirectConfiguration: .disallow,
@@ -167,6 +172,7 @@ extension HTTPClient.Configuration {
                 connect: TimeAmount(limits.connect), read: TimeAmount(limits.silence),
                 write: TimeAmount(limits.silence)),
             decompression: .enabled(limit: .size(limits.bodyBytes)))
+        http1_1ConnectionDebugInitializer = { PeerName.check($0, of: origin) }
         // With HTTP/2 a server can have the library buffer without a limit, before and after an error of the connection.
         httpVersion = .http1Only
         connectionPool.idleTimeout = TimeAmount(limits.idleConnection)

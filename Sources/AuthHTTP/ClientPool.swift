@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 
 /// Pools of connections, one for each origin and route, so that the connections to one origin can be closed separately. Requests
-/// that leave no connection open share a pool for all origins.
+/// that leave no connection open have other pools; the one that was used last stays.
 ///
 /// Invariant: a request gets the current pool of its key. A former pool lives as long as requests use it; the last one to
 /// release it closes it, unless all pools are abandoned first. So every pool is closed once.
@@ -15,9 +15,10 @@ final class ClientPool: Sendable {
     }
 
     private struct PoolKey: Hashable {
-        /// `nil`: all origins, for requests that leave no connection open.
-        let origin: Origin?
+        let origin: Origin
         let route: ProxyRules.Route
+        /// For requests that leave no connection open.
+        var closes = false
     }
 
     private struct Entry {
@@ -54,26 +55,29 @@ final class ClientPool: Sendable {
 
     private let state = Mutex(State())
     private let group: any EventLoopGroup
-    private let settings: @Sendable (ProxyRules.Route) -> HTTPClient.Configuration
+    private let settings: @Sendable (ProxyRules.Route, Origin) -> HTTPClient.Configuration
 
-    init(group: any EventLoopGroup, settings: @escaping @Sendable (ProxyRules.Route) -> HTTPClient.Configuration) {
+    init(
+        group: any EventLoopGroup,
+        settings: @escaping @Sendable (ProxyRules.Route, Origin) -> HTTPClient.Configuration
+    ) {
         self.group = group
         self.settings = settings
     }
 
-    /// - Parameter closes: the request closes its connection. Without a pool of the origin, whose connection it may use, the shared
-    ///   one is used: a new one would read all trusted certificates for a single connection.
+    /// - Parameter closes: the request closes its connection. Without a pool of the origin, whose connection it may use, one is
+    ///   used that may stay: a new one would read all trusted certificates for a single connection.
     /// - Returns: `nil` after ``close()``.
     func borrow(_ route: ProxyRules.Route, to origin: Origin, closes: Bool = false) -> Lease? {
         state.withLock { state in
             guard !state.closed else { return nil }
             var key = PoolKey(origin: origin, route: route)
-            if closes, state.current[key] == nil { key = PoolKey(origin: nil, route: route) }
+            if closes, state.current[key] == nil { key.closes = true }
             if let number = state.current[key], let client = state.entries[number]?.client {
                 state.entries[number]?.leases += 1
                 return Lease(client: client, number: number)
             }
-            let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: settings(route))
+            let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: settings(route, origin))
             state.lastNumber += 1
             state.entries[state.lastNumber] = Entry(client: client, key: key, leases: 1)
             state.current[key] = state.lastNumber
@@ -82,17 +86,19 @@ final class ClientPool: Sendable {
     }
 
     func release(_ lease: Lease) async {
-        let client = state.withLock { state -> HTTPClient? in
-            guard var entry = state.entries[lease.number] else { return nil }
+        let unused = state.withLock { state -> [HTTPClient] in
+            guard var entry = state.entries[lease.number] else { return [] }
             entry.leases -= 1
-            guard entry.leases == 0, state.current[entry.key] != lease.number else {
+            let key = entry.key
+            guard entry.leases == 0, state.current[key] != lease.number else {
                 state.entries[lease.number] = entry
-                return nil
+                // Each of them has read all trusted certificates.
+                return key.closes ? state.retire { $0.closes && $0 != key } : []
             }
             state.entries[lease.number] = nil
-            return entry.client
+            return [entry.client]
         }
-        await Self.shutDown(client.map { [$0] } ?? [])
+        await Self.shutDown(unused)
     }
 
     /// Later requests use new connections. Unused pools are closed before this returns.
@@ -101,7 +107,7 @@ final class ClientPool: Sendable {
     }
 
     func renew(to origins: Set<Origin>) async {
-        await Self.shutDown(state.withLock { $0.retire { $0.origin.map(origins.contains) ?? false } })
+        await Self.shutDown(state.withLock { $0.retire { !$0.closes && origins.contains($0.origin) } })
     }
 
     /// Closes every pool. Requests in flight end with an error, later ones use new connections.

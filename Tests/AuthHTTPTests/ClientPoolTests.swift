@@ -16,7 +16,7 @@ struct ClientPoolTests {
     }
 
     private func withPool(_ body: (ClientPool) async throws -> Void) async throws {
-        let pool = ClientPool(group: MultiThreadedEventLoopGroup.singleton) { _ in HTTPClient.Configuration() }
+        let pool = ClientPool(group: MultiThreadedEventLoopGroup.singleton) { _, _ in HTTPClient.Configuration() }
         do { try await body(pool) } catch {
             await pool.close()
             throw error
@@ -31,17 +31,22 @@ struct ClientPoolTests {
         return lease.client
     }
 
-    @Test("requests that close their connections share one for all origins, which no closed origin ends")
-    func shared() async throws {
+    @Test("requests that close their connections have another one, which stays until another origin needs one")
+    func closing() async throws {
         try await withPool { pool in
-            let shared = try await client(of: pool, to: here, closes: true)
-            #expect(try await client(of: pool, to: elsewhere, closes: true) === shared)
+            let closing = try await client(of: pool, to: here, closes: true)
             await pool.renew(to: [here, elsewhere])
-            #expect(try await client(of: pool, to: here, closes: true) === shared)
+            #expect(try await client(of: pool, to: here, closes: true) === closing)
             // These may leave a connection open.
-            #expect(try await client(of: pool, to: here) !== shared)
+            #expect(try await client(of: pool, to: here) !== closing)
+            await pool.renew(to: [here])
+            #expect(try await client(of: pool, to: here, closes: true) === closing)
+            let other = try await client(of: pool, to: elsewhere, closes: true)
+            #expect(other !== closing)
+            let next = try await client(of: pool, to: here, closes: true)
+            #expect(next !== closing)
             await pool.renew()
-            #expect(try await client(of: pool, to: elsewhere, closes: true) !== shared)
+            #expect(try await client(of: pool, to: here, closes: true) !== next)
         }
     }
 

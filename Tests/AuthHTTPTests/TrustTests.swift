@@ -53,6 +53,53 @@ import Testing
         }
     }
 
+    /// Whoever answers for a name in DNS can have a certificate for their own address.
+    @Test(arguments: [
+        ("IP:127.0.0.1", false), ("DNS:other.test,IP:127.0.0.1", false), ("DNS:localhost,IP:127.0.0.1", true),
+    ])
+    func `a certificate for the address of the connection is none for a name`(names: String, isValid: Bool) async throws
+    {
+        let authority = try await ThrowawayAuthority()
+        let tls = try await authority.server(names: names)
+        try await LoopbackServer.with(tls: tls) { server in
+            try await withTransport(.init(version: "1", extraCAFile: authority.file)) { transport in
+                let url = "https://localhost:\(server.port)"
+                for closes in [false, true] {
+                    let request = HTTPRequest(method: "GET", url: url).closingConnection(if: closes)
+                    let isAnswered = (try? await transport.send(request)) != nil
+                    #expect(isAnswered == isValid)
+                }
+                let live = HTTPRequest(method: "GET", url: url)
+                var isRead = false
+                do throws(TransportError) {
+                    try await transport.stream(live, limit: .seconds(30), to: Unread())
+                    isRead = true
+                } catch {}
+                #expect(isRead == isValid)
+                let loop = MultiThreadedEventLoopGroup.singleton.next()
+                let channel = try? await transport.connect(to: Origin(url), on: loop).get()
+                #expect((channel != nil) == isValid)
+                try? await channel?.close()
+                #expect(server.requests.isEmpty != isValid)
+            }
+        }
+    }
+
+    @Test func `a name matches a wildcard for one label, and an address only itself`() {
+        let own: [UInt8] = [127, 0, 0, 1]
+        func matches(_ host: String, _ hosts: [String]) -> Bool {
+            PeerName.matches(host, hosts: hosts, addresses: [own], reached: own)
+        }
+        #expect(matches("a.example.org", ["*.Example.org"]) && matches("A.example.org.", ["a.example.org"]))
+        for (host, pattern) in [
+            ("a.b.example.org", "*.example.org"), ("example.org", "*.example.org"), ("org", "*"), ("a.org", "*.org"),
+        ] { #expect(!matches(host, [pattern])) }
+        // Through a proxy, the address of the connection is the proxy's.
+        #expect(PeerName.matches("127.0.0.1", hosts: [], addresses: [own], reached: [10, 0, 0, 1]))
+        #expect(!PeerName.matches("127.0.0.2", hosts: [], addresses: [own], reached: own))
+        #expect(PeerName.matches("a.org", hosts: ["a.org"], addresses: [], reached: own))
+    }
+
     @Test func `a server that does not speak TLS is a TLS failure`() async throws {
         let script: LoopbackServer.Script = { connection in
             _ = await connection.bytes()
