@@ -122,3 +122,9 @@ extension AgentError {
         return failure
     }
 }
+
+extension OutboxParams {
+    func matches(_ entry: OutboxEntry) -> Bool {
+        (id == nil || id == entry.id) && (session == nil || session == entry.session)
+    }
+}

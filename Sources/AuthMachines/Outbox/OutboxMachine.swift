@@ -177,6 +177,10 @@ package struct OutboxMachine: Machine {
             if let caller = job.caller { turn.reply(.refused(.stopping), to: caller) }
         }
         (jobs, pending, flushes) = (kept, [], [])
+        // Ends that the store has refused get another attempt.
+        for session in queues.keys.sorted() where queues[session]?.isUnrecorded == true {
+            advance(session, isUserWaiting: true, &turn)
+        }
     }
 
     // MARK: The store
@@ -388,11 +392,5 @@ package struct OutboxMachine: Machine {
         entries.removeAll { $0.id == id }
         failures[id] = nil
         named.remove(id)
-    }
-}
-
-extension OutboxParams {
-    fileprivate func matches(_ entry: OutboxEntry) -> Bool {
-        (id == nil || id == entry.id) && (session == nil || session == entry.session)
     }
 }

@@ -41,6 +41,9 @@ struct WriteQueue: Sendable {
         notBefore = now + backoff.next(retryAfter: retryAfter, using: &random)
     }
 
+    /// The store has refused to record the end of its write, and is asked again later.
+    var isUnrecorded: Bool { work.isSettling && notBefore != nil }
+
     /// Nothing is in progress: there is no work, or its end waits for a store that did not record it.
     var isIdle: Bool {
         switch work {

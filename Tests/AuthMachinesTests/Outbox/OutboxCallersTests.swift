@@ -283,4 +283,17 @@ struct OutboxCallersTests {
         play.ask(.list(OutboxParams()), by: "late")
         #expect(play.answers["late"] == .refused(.stopping))
     }
+
+    @Test("when the agent stops, an end that the store has not recorded gets another attempt, and nothing else does")
+    func stoppingUnrecorded() throws {
+        var play = try OutboxScript()
+        try play.add("a", "b")
+        play.answer("a", .success(APIResponse(status: 200)))
+        play.store(.disk(reason: "full"))
+        #expect(play.calls == [])
+        play.handle(.stopping)
+        #expect(play.calls == [.remove("a")])
+        play.store()
+        #expect(play.machine.entries.map(\.id) == ["b"] && play.sent == ["a"] && play.wake == nil)
+    }
 }
