@@ -11,9 +11,12 @@ package struct DevicePoll: Sendable {
     package private(set) var nextAt: BootInstant
     package let endsAt: BootInstant
     private var interval: Duration
+    /// Longer after failed requests.
+    private var pause: Duration
 
     package init(_ device: DeviceAuthorization, from start: BootInstant) {
         interval = device.interval
+        pause = device.interval
         nextAt = start + device.interval
         endsAt = start + device.lifetime
     }
@@ -36,19 +39,23 @@ package struct DevicePoll: Sendable {
         case .failure(let failure):
             let error = failure.error
             switch error.cause {
-            case "authorization_pending": break
-            case "slow_down": interval = min(interval + Self.slowing, Self.slowest)
+            case "authorization_pending": pause = interval
+            case "slow_down":
+                interval = min(interval + Self.slowing, Self.slowest)
+                pause = interval
             case "access_denied":
                 throw AgentError(.denied, "The sign-in was refused on the other device.", cause: error.cause)
             case "expired_token": throw .deviceCodeEnded
             // The code has brought a token that we cannot use, and it is valid for one token.
             case "token_type": throw error
             default:
-                guard case .temporary(_, let retryAfter) = failure else { throw error }
+                guard case .temporary = failure else { throw error }
                 // Exponentially, as §3.5 requires after a connection that timed out.
-                interval = min(max(interval * 2, retryAfter ?? .zero), Self.slowest)
+                pause = min(pause * 2, Self.slowest)
             }
-            nextAt = now + interval
+            var demanded = Duration.zero
+            if case .temporary(_, let retryAfter?) = failure { demanded = retryAfter }
+            nextAt = now + max(pause, demanded)
             guard now < endsAt else { throw .deviceCodeEnded }
             return nil
         }

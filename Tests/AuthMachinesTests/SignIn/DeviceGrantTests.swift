@@ -90,12 +90,27 @@ struct DeviceGrantTests {
         #expect(poll.nextAt == Self.start + .seconds(120))
     }
 
-    @Test("a lost connection doubles the interval, and a page from a portal is not a response")
+    @Test("a lost connection doubles the pause until the next response, and a page from a portal is not one")
     func lost() throws {
         var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
         let lost = ProviderFailure.temporary(AgentError(.badReply, "a page", cause: "html"), retryAfter: nil)
-        #expect(try poll.handle(.failure(lost), at: Self.start) == nil)
-        #expect(poll.nextAt == Self.start + .seconds(10))
+        for wait in [10, 20, 40] {
+            #expect(try poll.handle(.failure(lost), at: Self.start) == nil)
+            #expect(poll.nextAt == Self.start + .seconds(wait))
+        }
+        #expect(try poll.handle(no("authorization_pending"), at: Self.start) == nil)
+        #expect(poll.nextAt == Self.start + .seconds(5))
+    }
+
+    @Test("the provider's Retry-After holds, however long it is")
+    func retryAfter() throws {
+        var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
+        let busy = AgentError(.providerError, "busy")
+        #expect(try poll.handle(.failure(.temporary(busy, retryAfter: .seconds(300))), at: Self.start) == nil)
+        #expect(poll.nextAt == Self.start + .seconds(300) && poll.wakeAt == poll.nextAt)
+        // There is no time for another request.
+        #expect(try poll.handle(.failure(.temporary(busy, retryAfter: .seconds(700))), at: Self.start) == nil)
+        #expect(poll.wakeAt == poll.endsAt && poll.end(at: poll.endsAt) != nil)
     }
 
     @Test(
