@@ -3,6 +3,9 @@ import AuthWire
 
 /// What authorization servers publish about themselves (RFC 8414, OpenID Connect Discovery 1.0).
 extension ProviderClient {
+    /// For metadata that is known already: a renewal must not wait longer for another copy, or have no time left.
+    private static let refreshLimit = Duration.seconds(5)
+
     /// The server of a profile: as discovered, or as the profile describes it.
     package func server(of profile: ProviderProfile, at now: Moment) async throws(ProviderFailure) -> OAuthServer {
         guard let oauth = profile.oauth else { throw .refused(.noOAuth(profile)) }
@@ -11,9 +14,11 @@ extension ProviderClient {
         if let known, known.isFresh { return try Self.read(known.document, profile, oauth) }
         let found: Published
         do throws(ProviderFailure) {
-            found = try await metadata(of: issuer, profile)
+            found = try await metadata(of: issuer, profile, within: known == nil ? nil : Self.refreshLimit)
         } catch {
             guard let known else { throw error }
+            // For the shortest lifetime: the next renewal does not wait for it, too.
+            await servers.keep(known.document, of: issuer, .metadata, for: .zero, at: now.boot)
             return try Self.read(known.document, profile, oauth)
         }
         if OAuthServer.isMetadata(found.json, of: issuer) {
@@ -45,7 +50,7 @@ extension ProviderClient {
     /// Both documents of an issuer as one. Many servers have what RFC 8414 defines (revocation, registration) in only one
     /// of them. The first one takes precedence; one of another issuer adds nothing.
     private func metadata(
-        of issuer: String, _ profile: ProviderProfile
+        of issuer: String, _ profile: ProviderProfile, within limit: Duration?
     ) async throws(ProviderFailure) -> Published {
         var merged: Published?
         var stranger: Published?
@@ -54,7 +59,7 @@ extension ProviderClient {
             // The third one is another address of the first one.
             if index > 1, merged != nil || stranger != nil { break }
             do throws(ProviderFailure) {
-                let found = try await publication(at: place, of: profile)
+                let found = try await publication(at: place, of: profile, within: limit)
                 if !OAuthServer.isMetadata(found.json, of: issuer) {
                     stranger = stranger ?? found
                 } else {
@@ -113,10 +118,11 @@ extension ProviderClient {
     }
 
     private func publication(
-        at place: String, of profile: ProviderProfile
+        at place: String, of profile: ProviderProfile, within limit: Duration? = nil
     ) async throws(ProviderFailure) -> Published {
-        let reply = try await send(
-            HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")]))
+        var request = HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")])
+        request.limit = limit
+        let reply = try await send(request)
         let errors = ErrorDecoder(profile: profile, purpose: .call, sentAt: nil)
         let json = try errors.json(of: reply)
         if case .page = ResponseBody(reply) {

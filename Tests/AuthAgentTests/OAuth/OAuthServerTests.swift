@@ -1,5 +1,6 @@
 import AgentTestSupport
 import AuthWire
+import Synchronization
 import Testing
 
 @testable import AuthAgent
@@ -24,6 +25,35 @@ struct OAuthServerTests {
         await directory.keep(["keys": []], of: name, .keys, for: nil, at: now)
         #expect(await directory.entry(of: name, .metadata, at: now)?.document == ["issuer": "a"])
         #expect(await directory.entry(of: name, .keys, at: now)?.document == ["keys": []])
+    }
+
+    @Test("metadata that is known is used if it cannot be fetched again in five seconds, and then for five minutes")
+    func stalled() async throws {
+        let limits = Mutex<[Duration?]>([])
+        let example = try ExampleProvider(
+            transport: ScriptedTransport { request throws(TransportError) in
+                guard request.url.contains("/.well-known/") else { return ExampleProvider.json(200, "{}") }
+                let count = limits.withLock { limits in
+                    limits.append(request.limit)
+                    return limits.count
+                }
+                // Both documents are read at first.
+                if count > 2 { throw .timedOut(host: "id.example.org", after: .seconds(5)) }
+                let issuer = #"{"issuer":"https://id.example.org/tenant","token_endpoint":"https://id.example.org/t"}"#
+                return ExampleProvider.json(200, issuer)
+            }
+        ) { $0.oauth = Self.profile }
+        try await example.running { sessions, _ in
+            let (providers, clock) = (sessions.context.providers, example.clock)
+            let profile = try #require(providers.profile(named: "example"))
+            for (pause, requests) in [(0, 2), (4000, 3), (299, 3), (1, 4)] {
+                clock.advance(.seconds(pause))
+                let server = try await providers.server(of: profile, at: clock.now())
+                #expect(server.endpoints.token == "https://id.example.org/t")
+                #expect(limits.withLock { $0.count } == requests)
+            }
+        }
+        #expect(limits.withLock { $0 } == [nil, nil, .seconds(5), .seconds(5)])
     }
 
     @Test("metadata is looked for where OpenID Connect Discovery §4 and RFC 8414 §3.1 have it")
