@@ -80,10 +80,9 @@ package actor SecretServiceStore: SessionStore {
         }
         var names: [SessionName: StoredName] = [:]
         for path in paths {
-            guard let attributes = await attributes(of: path), let name = SessionItem.name(in: attributes) else {
-                continue
+            if let attributes = await attributes(of: path), let name = SessionItem.name(in: attributes) {
+                names[name.session] = name
             }
-            names[name.session] = name
         }
         return names.values.sorted { $0.session < $1.session }
     }
@@ -194,6 +193,8 @@ package actor SecretServiceStore: SessionStore {
 
     package func delete(_ session: SessionName) async throws(StoreError) {
         try await inTurn { store, keyring, deadline throws(StoreError) in
+            // A write that the user has not allowed yet would put the item back.
+            if store.link.writeObstacle == .waiting { throw .waiting }
             for path in try await store.find(SessionItem.attributes(finding: session), keyring, deadline) {
                 try await store.remove(path, keyring, deadline)
             }

@@ -148,6 +148,21 @@ struct FaultyServiceTests {
         }
     }
 
+    @Test("asks about the first write of a session that is signed out of before the user agrees: it is removed then")
+    func signedOutBeforeAgreement() async throws {
+        try await with(.silentWrites, limit: .seconds(1)) { store, keyring in
+            let new = try record("new")
+            await #expect(throws: StoreError.waiting) { try await store.save(new) }
+            await #expect(throws: StoreError.waiting) { try await store.delete(new.session) }
+            #expect(await store.states().reaches(.waiting))
+            let states = store.states()
+            try await keyring.become(.agreeing)
+            #expect(await states.reaches(.ready))
+            try await store.delete(new.session)
+            #expect(try await store.load(new.session) == nil)
+        }
+    }
+
     @Test("returns an error for every call: it is reported, and items are not missing")
     func failing() async throws {
         try await with(.failing) { store, _ in
