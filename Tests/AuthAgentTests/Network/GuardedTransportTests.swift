@@ -9,6 +9,25 @@ import Testing
 struct GuardedTransportTests {
     private static let url = "https://provider.example/token"
 
+    /// A monitor that runs until its task is cancelled.
+    private static func monitor(
+        of readings: AsyncStream<NetworkReading>, _ transport: ScriptedTransport
+    ) -> (NetworkMonitor, Task<Void, Never>) {
+        let tasks = AgentTasks(clock: ManualClock())
+        let monitor = NetworkMonitor(
+            watch: FedNetwork(stream: readings), sleep: NeverSleeps(), transport: transport, tasks: tasks)
+        let run = Task {
+            async let work: Void = tasks.run()
+            await monitor.run(
+                NetworkMonitor.Reactions(
+                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
+                    prepareForSleep: {}, clockSet: {})
+            )
+            await work
+        }
+        return (monitor, run)
+    }
+
     /// What happens while a renewal waits for the first probe.
     enum Change: Sendable { case portal, offline, online }
 
@@ -29,18 +48,7 @@ struct GuardedTransportTests {
         let calls = ScriptedTransport { _ throws(TransportError) in ExampleProvider.json(200, "{}") }
         let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
         network.yield(NetworkReading(reach: .internet))
-        let tasks = AgentTasks(clock: ManualClock())
-        let monitor = NetworkMonitor(
-            watch: FedNetwork(stream: readings), sleep: NeverSleeps(), transport: probes, tasks: tasks)
-        let run = Task {
-            async let work: Void = tasks.run()
-            await monitor.run(
-                NetworkMonitor.Reactions(
-                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
-                    prepareForSleep: {}, clockSet: {})
-            )
-            await work
-        }
+        let (monitor, run) = Self.monitor(of: readings, probes)
         let guarded = GuardedTransport(calls, network: monitor)
         let renewal = Task { () async -> TransportError? in
             do throws(TransportError) {
@@ -77,18 +85,7 @@ extension GuardedTransportTests {
         }
         let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
         network.yield(NetworkReading(reach: .internet))
-        let tasks = AgentTasks(clock: ManualClock())
-        let monitor = NetworkMonitor(
-            watch: FedNetwork(stream: readings), sleep: NeverSleeps(), transport: transport, tasks: tasks)
-        let run = Task {
-            async let work: Void = tasks.run()
-            await monitor.run(
-                NetworkMonitor.Reactions(
-                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
-                    prepareForSleep: {}, clockSet: {})
-            )
-            await work
-        }
+        let (monitor, run) = Self.monitor(of: readings, transport)
         let guarded = GuardedTransport(transport, network: monitor)
         let elsewhere = HTTPRequest(method: "GET", url: "https://provider.example/moved")
         for _ in 1...3 {
