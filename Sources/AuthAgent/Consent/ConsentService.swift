@@ -39,7 +39,7 @@ package final class ConsentService: Sendable {
             let question = try await list().questions.first { $0.number == call.question }
             if let session = question?.session, isHidden(session) { throw .unknownQuestion }
         }
-        let time = call.minutes.map { Duration.seconds(60 * $0) }
+        let time = call.minutes.map { min(Duration.seconds($0) * 60, Limits.longestDuration) }
         let answer = call.allowed ? ConsentAnswer.allowed(remembered: time) : .refused
         _ = try await ask { .answered($0, question: UInt64(clamping: call.question), answer, by: subject) }
     }

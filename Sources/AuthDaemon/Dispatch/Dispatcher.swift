@@ -43,8 +43,12 @@ package struct Dispatcher: Sendable {
         addLending(lent, consent)
     }
 
+    private static let longestName = 64
+
     func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
-        guard let handler = handlers[request.method]?() else {
+        // No name is as long, and text that is not ASCII is normalized before it is compared.
+        let isLong = request.method.utf8.count > Self.longestName
+        guard !isLong, let handler = handlers[request.method]?() else {
             let error = AgentError.methodNotFound(request.method)
             return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
         }

@@ -102,8 +102,9 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
 extension String {
     /// Whether both are the same bytes.
     func isSameText(as other: String) -> Bool {
-        // Equal bytes are equal text, and equal ASCII text has equal bytes, so most cases need no loop.
-        guard utf8.count == other.utf8.count, self == other else { return false }
-        return utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count else { return false }
+        // Equal ASCII text has equal bytes, so most cases need no loop. Other text is normalized before it is compared.
+        let areASCII = utf8Span.isKnownASCII && other.utf8Span.isKnownASCII
+        return areASCII ? self == other : utf8.elementsEqual(other.utf8)
     }
 }

@@ -60,10 +60,14 @@ extension Field where Value == Int {
     package static let integer = Field(
         .integer, "a whole number", read: { $0.integerValue.flatMap { Int(exactly: $0) } }, write: { .whole($0) })
 
-    /// A number of bytes or the like.
+    /// A number of bytes or the like. It is small enough to be added to others.
     static let count = Field(
         .integer, "a whole number, 0 or more",
-        read: { json in json.integerValue.flatMap { $0 < 0 ? nil : Int(exactly: $0) } }, write: { .whole($0) })
+        read: { json in json.integerValue.flatMap { (0...largestCount).contains($0) ? Int($0) : nil } },
+        write: { .whole($0) })
+
+    /// The largest whole number that every JSON reader has (RFC 8259 §6).
+    private static let largestCount: Int64 = 1 << 53
 }
 
 extension Field where Value == Int32 {

@@ -7,9 +7,12 @@ enum ParamNames {
 
     static func check(_ params: JSONObject, of method: (some AgentMethod).Type) throws(AgentError) {
         let known = method.memberList.map(\.name)
-        for key in params.keys where !known.contains(key) {
-            let meant = known.sorted().first { Suggestion.isOneEdit(from: key, to: $0) }
-            guard meant != nil || !all.contains(key) else { continue }
+        for key in params.keys {
+            // No key is as long, and comparing text that is not ASCII takes long.
+            let isLong = key.utf8.count > Suggestion.longest
+            if !isLong, known.contains(key) { continue }
+            let meant = isLong ? nil : known.sorted().first { Suggestion.isOneEdit(from: key, to: $0) }
+            guard isLong || meant != nil || !all.contains(key) else { continue }
             throw .invalidParams(
                 "params: \(method.name) has no key '\(key.quotable)'"
                     + (meant.map { "; did you mean '\($0)'?" } ?? ": \(known.sorted().joined(separator: ", "))."))

@@ -1,7 +1,7 @@
 /// Finds the correct spelling of a mistyped word.
 package enum Suggestion {
-    /// A longer word was hardly mistyped, and comparing it takes too long.
-    private static let longest = 64
+    /// Bytes. A longer word was hardly mistyped, and comparing it takes too long: one character may have a megabyte.
+    static let longest = 64
 
     /// A shorter beginning of a word does not stand for it.
     private static let shortestBeginning = 3
@@ -10,7 +10,7 @@ package enum Suggestion {
     /// several words with as few edits, the nearest is one with the same first letter. A beginning stands for its word
     /// if no other word has it.
     package static func nearest(to word: String, among known: [String]) -> String? {
-        guard word.count <= longest else { return nil }
+        guard word.utf8.count <= longest else { return nil }
         let near = known.map { other in
             let edits = distance(from: Array(word), to: Array(other))
             return (word: other, edits: edits, firstLetterEdits: other.first == word.first ? 0 : 1)
@@ -44,7 +44,7 @@ package enum Suggestion {
 
     /// Whether the words differ by one edit.
     package static func isOneEdit(from word: String, to known: String) -> Bool {
-        word.count <= longest && distance(from: Array(word), to: Array(known)) == 1
+        word.utf8.count <= longest && distance(from: Array(word), to: Array(known)) == 1
     }
 
     /// Counts changed, added, missing and swapped letters (optimal string alignment).
