@@ -100,6 +100,24 @@ struct AccessControlTests {
         }
     }
 
+    @Test("a rule that denies events ends the connections that have subscribed")
+    func deniedEvents() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let (client, other) = (try rig.dial(), try rig.dial())
+                #expect(try client.ask("events.subscribe")["result"] != nil)
+                _ = try client.json()
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                rig.access.change {
+                    $0 = Self.policy(
+                        Self.rule("no-events") { $0.request.methods = Self.texts("events.subscribe") })
+                }
+                #expect(try client.line() == nil)
+                #expect(try other.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
     @Test("a session is refused by its name, by the default session's, and as the owner of an origin")
     func sessions() async throws {
         let rule = Self.rule("no-shop") {

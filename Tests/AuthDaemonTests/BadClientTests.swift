@@ -310,6 +310,41 @@ struct BadClientTests {
         }
     }
 
+    @Test("a user who is not allowed any more loses the connections that are open")
+    func formerUser() async throws {
+        let allowing = PeerPolicy(ownUserID: UInt32.max - 1, allowedUserIDs: [PeerPolicy.own(allowing: []).ownUserID])
+        try await TestServer.run(policy: allowing) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                rig.policy.now = PeerPolicy(ownUserID: UInt32.max - 1)
+                rig.publisher.rulesChanged()
+                #expect(try client.line() == nil)
+            }
+        }
+    }
+
+    @Test("the largest numbers, names and keys are refused, and the agent goes on")
+    func largest() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let (largest, long) = (JSON.integer(.max), "e" + String(repeating: "\u{301}", count: 20_000))
+                let requests: [(String, JSON)] = [
+                    ("api.write", ["stream": "s", "offset": largest, "body_base64": "AA=="]),
+                    ("api.call", ["endpoint": "e", "args": ["a": ["body_stream": ["size": largest]]], "stream": "s"]),
+                    ("consent.answer", ["question": 1, "allowed": true, "minutes": largest]),
+                    ("consent.answer", ["question": 1, "allowed": true, "minutes": .integer(1 << 53)]),
+                    ("token.get", .object([long: 1])), (long, [:]),
+                ]
+                for (method, params) in requests {
+                    #expect(try client.ask(method, params)["error"] != nil, "\(method.prefix(20))")
+                }
+                #expect(try client.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
     /// A request that never ends.
     static func waiting(_ id: Int) -> String {
         RawClient.request("session.wait", ["session": "nobody", "until": "active"], id: .integer(Int64(id)))

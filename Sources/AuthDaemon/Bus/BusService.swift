@@ -228,6 +228,14 @@ final class BusService: BusLinkDelegate {
         }
     }
 
+    /// A client whose user may not connect any more is refused at its next call.
+    func policyChanged() {
+        let policy = registry.policy.now
+        for client in Array(clients.values) where client.caller.map({ policy.refusal(of: $0.peer) != nil }) == true {
+            forget(client.name)
+        }
+    }
+
     private func forget(_ name: String) {
         guard let client = clients.removeValue(forKey: name) else { return }
         client.end()

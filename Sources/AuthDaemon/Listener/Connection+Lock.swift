@@ -20,6 +20,11 @@ extension Connection {
 
     /// Waiting requests are decided again before their results are sent; a stream has no end for that.
     func rulesChanged() {
+        if !subscriptions.isEmpty, confinement == nil {
+            let request = AccessRequest(EventsSubscribe(SubscribeParams()), default: nil)
+            // An event feed has no other end.
+            if registry.dispatcher.access.decision(about: request, by: caller).isRefused { return close() }
+        }
         for (ticket, stream, request) in streams.values {
             guard let request else { continue }
             let decision = registry.dispatcher.access.decision(about: request, by: caller)

@@ -3,7 +3,11 @@ import AuthAgent
 /// What changes of the agent's state and rules do to connections.
 extension ConnectionRegistry {
     func rulesChanged() {
-        for connection in connections.values { connection.rulesChanged() }
+        let policy = policy.now
+        for connection in Array(connections.values) {
+            if policy.refusal(of: connection.peer) != nil { connection.close() } else { connection.rulesChanged() }
+        }
+        bus?.policyChanged()
     }
 
     /// Repeated requests do not keep tokens that are not current any more in memory.

@@ -27,7 +27,7 @@ package struct PeerPolicy: Sendable, Equatable {
     }
 }
 
-/// The policy of the current settings; it applies to new connections.
+/// The policy of the current settings.
 package final class CurrentPeerPolicy: Sendable {
     private let current: Mutex<PeerPolicy>
 

@@ -26,6 +26,7 @@ struct TestServer: Sendable {
     let sessions: SessionRequests
     let counters: AgentCounters
     let publisher: EventPublisher
+    let policy: CurrentPeerPolicy
     let audit: AuditLog
     let changes: AccessChanges
     let lock: LockService
@@ -101,6 +102,7 @@ struct TestServer: Sendable {
         }
         let broadcast = StateBroadcast<ListenerTables>(tables)
         let publisher = EventPublisher()
+        let peers = CurrentPeerPolicy(policy)
         let context = AgentContext(
             storeKind: store.kind, transport: transport, clock: clock, network: StillNetwork(),
             catalog: catalog, publish: publisher.publish)
@@ -149,7 +151,7 @@ struct TestServer: Sendable {
                 lent: LentSignIns(
                     context: context, registry: registry, dependencies: signIn, browser: browser,
                     desktop: NoNotifications(), showsNotices: { false })),
-            board: context.board, policy: CurrentPeerPolicy(policy), tables: broadcast,
+            board: context.board, policy: peers, tables: broadcast,
             changes: changes, publisher: publisher, limits: recognition.applied(to: limits),
             counters: counters,
             clock: clock, parse: parse, logger: logger, hasPeerDescriptors: recognition.hasPeerDescriptors,
@@ -160,8 +162,8 @@ struct TestServer: Sendable {
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
             path: socket.path, extraPath: extraPath, tables: broadcast, board: context.board, sessions: sessions,
-            counters: counters, publisher: publisher, audit: audit, changes: changes, lock: lock, access: access,
-            executor: executor, time: time,
+            counters: counters, publisher: publisher, policy: peers, audit: audit, changes: changes, lock: lock,
+            access: access, executor: executor, time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await loader.run() }
