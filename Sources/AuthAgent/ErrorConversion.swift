@@ -62,15 +62,20 @@ extension SealRefusal: ClientVisibleError {
                 .busy, "Another export bundle is being sealed or opened.", cause: "passphrase",
                 retryAfter: AgentError.retryWhenBusy)
         case .store(let error): AgentError(error)
-        case .changed(let error): Self.halfway(AgentError(error))
+        case .changed(let error):
+            Self.prefixing(
+                "The new passphrase or key opens the store already, but not everything is sealed again: repeat the same "
+                    + "command.", error)
+        case .mayChange(let error):
+            Self.prefixing(
+                "The change did not finish in time and may still take effect: keep the old and the new passphrase or key. If the "
+                    + "new one opens the store, use it as the current one.", error)
         }
     }
 
-    private static func halfway(_ error: AgentError) -> AgentError {
-        var error = error
-        error.message =
-            "The new passphrase or key opens the store already, but not everything is sealed again: repeat the same command. "
-            + error.message
+    private static func prefixing(_ text: String, _ reason: StoreError) -> AgentError {
+        var error = AgentError(reason)
+        error.message = "\(text) \(error.message)"
         return error
     }
 }

@@ -56,9 +56,18 @@ extension SealedDirectory {
             outer = try Self.outer(wrapping, material)
         }
         let wrappedKeys = WrappedKeys(keys: [try .random()] + before.wrappedKeys.keys, wrapping: wrapping, outer: outer)
-        try folder.replace(WrappedKeys.fileName, with: wrappedKeys.sealed())
+        let sealed = try wrappedKeys.sealed()
+        var failure: StoreError?
+        do throws(StoreError) {
+            try folder.replace(WrappedKeys.fileName, with: sealed)
+        } catch {
+            // The file may be the new one although its folder could not be synced.
+            guard (try? folder.read(WrappedKeys.fileName)) == sealed else { throw error }
+            failure = error
+        }
         opened?.wrappedKeys = wrappedKeys
         do throws(StoreError) {
+            if let failure { throw failure }
             try finishRekeying()
             return nil
         } catch {

@@ -150,11 +150,22 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
 
     package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
         if case .passphrase(let new) = change, new.count < Limits.shortestPassphrase { throw .tooShort }
-        let result = try await keyWork { (directory) -> Result<SealRefusal?, StoreError> in
-            Result { () throws(StoreError) in
-                if let refusal = try directory.refusal(of: change, current: current) { return refusal }
-                return try directory.rekey(change)
+        let hasBegun = Atomic(false)
+        let result: Result<SealRefusal?, StoreError>
+        do throws(SealRefusal) {
+            result = try await keyWork { (directory) in
+                Result { () throws(StoreError) in
+                    if let refusal = try directory.refusal(of: change, current: current) { return refusal }
+                    hasBegun.store(true, ordering: .sequentiallyConsistent)
+                    return try directory.rekey(change)
+                }
             }
+        } catch {
+            // The caller does not wait any longer, and the work goes on.
+            guard case .store(let reason) = error, hasBegun.load(ordering: .sequentiallyConsistent) else { throw error }
+            // What opens the store stays the same, so there is nothing to keep.
+            if case .sameOutside = change { throw error }
+            throw .mayChange(reason)
         }
         switch result {
         case .success(nil): return

@@ -161,9 +161,9 @@ struct SealedFileStoreTests {
         #expect(try await first.loadAll().records == [sample()])
     }
 
-    private static func failure(of store: SealedFileStore) async -> StoreError? {
-        do throws(StoreError) {
-            _ = try await store.loadAll()
+    private static func failure(_ work: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await work()
             return nil
         } catch {
             return error
@@ -174,38 +174,52 @@ struct SealedFileStoreTests {
     func silentDisk() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
-        // The limit passes when the test says so, and only for calls that wait then.
-        let isOver = StateBroadcast(false)
-        let store = SealedFileStore(
-            folder: DurableFolder(path: place.path), source: place.source, limit: SealedPlace.limit,
-            wait: { limit in
-                #expect(limit == SealedPlace.limit)
-                guard await isOver.wait(until: { $0 }) else { throw CancellationError() }
-            })
+        let slow = SlowDisk()
+        let store = slow.store(at: place)
         let states = store.states()
         #expect(try await store.loadAll().records.count == 1)
-        // Reading waits for a writer, like a reader of a server that is gone.
-        let pipe = place.path + "/hangs.session"
-        #expect(mkfifo(pipe, 0o600) == 0)
         let silent = StoreError.notAnswering(after: SealedPlace.limit)
-        async let loading = Self.failure(of: store)
-        // Opened for writing once the store has opened it for reading: the call is in progress.
-        let writer = try await onThread { open(pipe, O_WRONLY | O_CLOEXEC) }
-        #expect(writer >= 0)
-        isOver.set(true)
-        #expect(await loading == silent)
+        slow.stop()
+        async let saving = Self.failure { try await store.save(sample("slow")) }
+        await slow.isReached()
+        slow.isOver.set(true)
+        #expect(await saving as? StoreError == silent)
         // Later calls do not wait either.
         await #expect(throws: silent) { try await store.save(sample("late")) }
-        isOver.set(false)
-        close(writer)
+        slow.isOver.set(false)
+        slow.goOn()
         var reported: [StoreState] = []
         for await state in states {
             reported.append(state)
             if reported.contains(.notAnswering), state == .ready { break }
         }
         #expect(reported == [.ready, .notAnswering, .ready])
-        #expect(unlink(pipe) == 0)
-        #expect(try await store.loadAll().records == [sample()])
+        #expect(try await store.loadAll().records == [sample("slow"), sample()])
+    }
+
+    @Test("a new passphrase that a silent disk may take later is reported as such")
+    func silentRekey() async throws {
+        let place = try SealedPlace()
+        let slow = SlowDisk()
+        let store = slow.store(at: place)
+        try await store.save(sample())
+        slow.stop()
+        let change = KeyChange.passphrase(Secret("another horse battery"))
+        async let changing = Self.failure { try await store.rekey(change, current: nil) }
+        await slow.isReached()
+        slow.isOver.set(true)
+        guard case .mayChange(.notAnswering) = await changing as? SealRefusal else {
+            Issue.record("the change is not reported as possible")
+            return
+        }
+        slow.isOver.set(false)
+        slow.goOn()
+        #expect(try await until { await Self.failure { _ = try await store.loadAll() } == nil })
+        await store.close()
+        try await place.start(.passphrase) { store in
+            try await store.unlock(with: Secret("another horse battery"))
+            #expect(try await store.loadAll().records == [sample()])
+        }
     }
 
     @Test("work that ends at the limit leaves the disk usable")

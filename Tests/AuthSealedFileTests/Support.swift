@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthModel
 import AuthSealedFile
 import AuthWire
@@ -63,6 +64,39 @@ final class Tape: Sendable {
     private let kept = Mutex<[DurableFolder.Step]>([])
     var steps: [DurableFolder.Step] { kept.withLock { $0 } }
     var note: @Sendable (DurableFolder.Step) -> Void { { step in self.kept.withLock { $0.append(step) } } }
+}
+
+/// A disk that stops when a test says so, and a limit that passes when it says so.
+final class SlowDisk: Sendable {
+    /// Whether the limit of each call has passed.
+    let isOver = StateBroadcast(false)
+    private let stopsNext = Mutex(false)
+    private let reached = OneShot<Void>()
+    private let release = DispatchSemaphore(value: 0)
+
+    func store(at place: SealedPlace) -> SealedFileStore {
+        SealedFileStore(
+            folder: DurableFolder(path: place.path, note: { _ in self.pause() }), source: place.source,
+            cost: SealedPlace.cheap, limit: SealedPlace.limit,
+            wait: { _ in guard await self.isOver.wait(until: { $0 }) else { throw CancellationError() } })
+    }
+
+    /// At the next step of a write.
+    func stop() { stopsNext.withLock { $0 = true } }
+
+    func isReached() async { _ = await reached.value() }
+
+    func goOn() { release.signal() }
+
+    private func pause() {
+        let stops = stopsNext.withLock { stopsNext in
+            defer { stopsNext = false }
+            return stopsNext
+        }
+        guard stops else { return }
+        reached.send(())
+        release.wait()
+    }
 }
 
 func sample(_ session: String = "work", revision: UInt64 = 1) throws -> SessionRecord {

@@ -44,6 +44,8 @@ package enum SealRefusal: Error, Sendable, Equatable {
     case store(StoreError)
     /// The change of what opens the store is done. Sealing everything again has failed.
     case changed(StoreError)
+    /// The change has begun and was not reported within the limit: it may be done later.
+    case mayChange(StoreError)
 }
 
 /// Seals bundles that leave the machine with a passphrase.
