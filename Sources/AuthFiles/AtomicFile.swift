@@ -38,7 +38,7 @@ package struct AtomicFile: Sendable {
     package var folder: String { PrivateFolder.parent(of: path) }
     private var name: String { String(PrivateFolder.name(of: path)) }
 
-    /// After an error the former file is intact.
+    /// After an error the former file is intact. If only the sync of the folder failed, the new file is in place.
     /// - Parameter attributes: `nil` for a private file.
     package func replace(
         with bytes: [UInt8], attributes: Attributes? = nil, durably: Bool = true
@@ -77,22 +77,20 @@ package struct AtomicFile: Sendable {
         try syncFolder()
     }
 
-    /// `nil` if it is missing. A longer file is cut off at the limit.
-    /// - Parameter isOwn: the file must belong to this user, and others must not be able to write to it. Anything but a regular
-    ///   file is refused without being opened: opening a FIFO waits for a writer, and opening a device may have an effect.
+    /// `nil` if it is missing. A longer file is cut off at the limit. Anything but a regular file is refused without being
+    /// opened: opening a FIFO waits for a writer, and opening a device may have an effect.
+    /// - Parameter isOwn: the file must belong to this user, and others must not be able to write to it.
     package func read(atMost limit: Int, isOwn: Bool = false) throws(SystemFailure) -> [UInt8]? {
         // Before it is opened, and again afterwards: the name may lead to another file by then.
-        if isOwn, let found = FileStatus(at: path, followsLink: false) { try check(found) }
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isOwn ? O_NONBLOCK : 0))
+        if let found = FileStatus(at: path, followsLink: false) { try check(found, isOwn: isOwn) }
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw SystemFailure("read \(path)")
         }
         defer { close(descriptor) }
-        if isOwn {
-            guard let found = FileStatus(of: descriptor) else { throw SystemFailure("read \(path)") }
-            try check(found)
-        }
+        guard let found = FileStatus(of: descriptor) else { throw SystemFailure("read \(path)") }
+        try check(found, isOwn: isOwn)
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(limit, 1 << 14))
         while bytes.count < limit {
@@ -105,10 +103,11 @@ package struct AtomicFile: Sendable {
         return bytes
     }
 
-    private func check(_ found: FileStatus) throws(SystemFailure) {
+    private func check(_ found: FileStatus, isOwn: Bool) throws(SystemFailure) {
         let what = "read \(path)"
         if found.kind == .link { throw SystemFailure(what, number: ELOOP) }
         guard found.kind == .file else { throw SystemFailure(what, because: "it is not a regular file") }
+        guard isOwn else { return }
         guard found.owner == geteuid() else { throw SystemFailure(what, because: "it belongs to another user") }
         guard found.permissions & 0o022 == 0 else { throw SystemFailure(what, because: "other users can write to it") }
     }

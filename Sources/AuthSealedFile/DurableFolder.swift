@@ -51,7 +51,7 @@ package struct DurableFolder: Sendable {
         try StoreError.wrapping { try file(name).read(atMost: Self.maxBytes) }
     }
 
-    /// After an error the former file is intact.
+    /// After an error the former file is intact. If only the sync of the folder failed, the new file is in place.
     func replace(_ name: String, with bytes: [UInt8]) throws(StoreError) {
         try StoreError.wrapping { try file(name).replace(with: bytes) }
     }

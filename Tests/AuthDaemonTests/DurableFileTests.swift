@@ -84,6 +84,14 @@ struct DurableFileTests {
         #expect(StateFile.selectedStore(in: folder.path + "/none").load() == nil)
     }
 
+    @Test("what is not a regular file is refused, and waits for no writer", .timeLimit(.minutes(1)))
+    func fifo() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/fifo"
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: SystemFailure.self) { try AtomicFile(path: path).read(atMost: 10) }
+    }
+
     @Test("a published file is there as a whole, and replaces another one only if that was requested")
     func published() throws {
         let folder = try TemporaryFolder()
