@@ -59,8 +59,10 @@ package struct AtomicFile: Sendable {
     /// Writes a file that others may read, as far as the umask allows it. Readers never see a part of it.
     /// - Parameter replacing: `false`: if the name exists, the failure is `EEXIST`, and nothing changes.
     package func publish(_ bytes: [UInt8], replacing: Bool) throws(SystemFailure) {
-        // Other users may write to the folder, and another process may write this file: the draft must be new.
-        let draft = ".\(String(decoding: name.utf8.prefix(200), as: UTF8.self)).\(getpid()).new"
+        // Other users may write to the folder, another process may write this file, and one that was killed may have left a
+        // draft: the name must be new.
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        let draft = ".\(String(decoding: name.utf8.prefix(200), as: UTF8.self)).\(number).new"
         let draftPath = "\(folder)/\(draft)"
         let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }

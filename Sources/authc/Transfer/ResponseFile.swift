@@ -131,10 +131,11 @@ final class ResponseFile {
         }
     }
 
+    /// A process that was killed may have left one, and a later process may have the same number.
     private static func temporaryName(beside path: String) -> String {
         let name = PrivateFolder.name(of: path)
         let start = String(decoding: name.utf8.prefix(200), as: UTF8.self)
-        return path[..<name.startIndex] + ".\(start).authc-\(getpid())"
+        return path[..<name.startIndex] + ".\(start).authc-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 
     private static func resolved(_ name: String) -> String {

@@ -73,7 +73,7 @@ struct Transfer {
         // A write to a pipe or a terminal may block for as long as its reader likes: there, a signal ends authc at once, and
         // nothing is left behind.
         let isUnfinished = output?.isUnfinished ?? true
-        let signals = try Signals(isUnfinished ? [SIGINT, SIGTERM, SIGHUP] : [])
+        let signals = try Signals(isUnfinished ? [SIGINT, SIGTERM, SIGHUP, SIGQUIT] : [])
         let connection = try options.connect(beforeSecrets: true).connection
         let deadline = options.timeout.map { Deadline.after($0 + Agent.grace) } ?? .never
         do throws(Failure) {
