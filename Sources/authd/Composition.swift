@@ -159,7 +159,7 @@ struct Composition: Sendable {
             choose: { (kind) throws(StoreError) in
                 try await StateFile.selectedStore(in: try stateFolder()).save { kind }
             },
-            moves: claims.stateFolder.map { StateFile.unfinishedMove(in: $0) }, bundles: PassphraseBundles())
+            moves: claims.stateFolder.map { StateFile.unfinishedMoves(in: $0) }, bundles: PassphraseBundles())
         // Sessions that end with the agent leave nothing behind for the next one.
         let lastingFolder = claims.storeKind == .memory ? nil : claims.stateFolder
         let manager = NotificationSocket.ofManager(logger: logger)
@@ -368,7 +368,7 @@ struct Composition: Sendable {
             BackgroundService(name: "presence", work: { await presence.run(settings: presenceSettings) }),
             BackgroundService(name: "consent", work: consent.run),
             BackgroundService(name: "outbox", work: outbox.run),
-            BackgroundService(name: "unfinished move", work: store.finishMove),
+            BackgroundService(name: "unfinished moves", work: store.finishMoves),
             StatusPublisher(
                 board: board, prompt: AtomicFile(path: PromptPath.beside(socket: socket.path)), notifier: notifier,
                 logger: logger),

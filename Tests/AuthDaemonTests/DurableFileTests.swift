@@ -67,18 +67,25 @@ struct DurableFileTests {
         _ = try folder.write("work 1800000000\nshop s1-2\nthree words here\nhome 1-2\n", to: "signed-out")
         #expect(StateFile.signOuts(in: folder.path).load() == [work: old, shop: new])
         _ = try folder.write("secret-service sealed-file\nwork 1800000000 2\nshop s1-2 5\nhome s1-2\n", to: "moved")
-        let moves = StateFile.unfinishedMove(in: folder.path)
+        let moves = StateFile.unfinishedMoves(in: folder.path)
         let move = UnfinishedMove(
-            from: .secretService, to: .sealedFile,
+            from: .secretService, to: .sealedFile, phase: .removing,
             copies: [
                 UnfinishedMove.Copy(session: work, signIn: old, number: 4),
                 UnfinishedMove.Copy(session: shop, signIn: new, number: 5),
             ])
-        #expect(moves.load() == move)
-        try moves.replace(move)
-        #expect(moves.load() == move)
-        try moves.replace(nil)
-        #expect(moves.load() == nil)
+        #expect(moves.load() == [move])
+        var others = [move, move]
+        (others[0].phase, others[1].phase, others[1].to) = (.copying, .copied, .etcd)
+        for list in [[move], others] {
+            try moves.replace(list)
+            #expect(moves.load() == list)
+        }
+        let later = "secret-service etcd\nwork s1-2 5\nsecret-service sealed-file soon\nshop s1-2 5\n"
+        _ = try folder.write(later, to: "moved")
+        #expect(moves.load().map(\.copies.count) == [1])
+        try moves.replace([])
+        #expect(moves.load() == [])
         _ = try folder.write("sealed-file\n", to: "store")
         #expect(StateFile.selectedStore(in: folder.path).load() == .sealedFile)
         #expect(StateFile.selectedStore(in: folder.path + "/none").load() == nil)

@@ -15,7 +15,7 @@ package enum KeyringServices {
 
     /// What ``faulty`` can be like; its file says what each is.
     package enum Behaviour: String, Sendable {
-        case well, locked, dismissing, waiting, hiding, deaf, clinging, asking, refusing
+        case well, locked, dismissing, waiting, hiding, deaf, clinging, asking, refusing, tiring
         case silentWrites = "silent-writes"
         case agreeing, failing, flaky, dying, forgetful, undated
     }

@@ -34,6 +34,7 @@ MOODS = [
     "asking",  # each write is asked about, and the person says yes
     "refusing",  # each write is asked about, and the person says no
     "silent-writes",  # each write is asked about, and the person never answers
+    "tiring",  # takes one more write; from then on as silent-writes
     "failing",  # every call answers an error
     "flaky",  # one call in twenty answers an error
     "dying",  # the next write ends the process
@@ -176,6 +177,8 @@ class Collection(dbus.service.Object):
         mood = self.keyring.mood
         if mood == "dying":
             os._exit(1)
+        if mood == "tiring":
+            self.keyring.mood = "silent-writes"
         answers = {"asking": True, "agreeing": True, "refusing": False, "silent-writes": None}
         if mood not in answers:
             return (work() or result, dbus.ObjectPath("/"))

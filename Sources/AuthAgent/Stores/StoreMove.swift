@@ -1,13 +1,13 @@
 import AuthModel
 import AuthWire
 
-/// All that one store holds, copied to another: everything, or nothing.
+/// Copies everything that one store holds to another. After a failed copy, the caller removes what was written.
 struct StoreMove {
-    struct Copies {
+    struct Plan {
+        /// Everything in the source.
         let records: [SessionRecord]
-        /// For the user: the providers whose registered client the source cannot read, and why. One
-        /// element counts those that the client may not know. The next sign-in there registers another client.
-        let unreadableClients: [String]
+        /// Those of them that the target lacks.
+        let added: [SessionRecord]
     }
 
     let source: MovableStore.Store
@@ -15,12 +15,12 @@ struct StoreMove {
     /// The sessions that messages may name.
     var names = SessionNames.all
 
-    /// Returns what was copied, after it was read back from the target. After an error the target is unchanged.
-    func copy() async throws(AgentError) -> Copies {
+    /// - Throws: if a record cannot be read, or if the target has another sign-in under the same name.
+    func plan() async throws(AgentError) -> Plan {
         let records = try await self.records(of: source)
         let there = try await self.records(of: target)
         for record in records {
-            // A record of the same sign-in was left by a move that did not complete.
+            // One of the same sign-in is an earlier copy.
             if let other = there.first(where: { $0.session == record.session }), record.signIn != other.signIn {
                 throw AgentError(
                     .conflict,
@@ -28,46 +28,19 @@ struct StoreMove {
                         + "one of them first.")
             }
         }
-        do throws(AgentError) {
-            return Copies(records: records, unreadableClients: try await write(records))
-        } catch {
-            // What cannot be removed does no harm: the next move overwrites it.
-            for record in records where !there.contains(where: { $0.session == record.session }) {
-                try? await target.delete(record.session)
-            }
-            throw error
-        }
+        let added = records.filter { record in !there.contains { $0.session == record.session } }
+        return Plan(records: records, added: added)
     }
 
-    /// Removes each copy that is as it was moved, and that the new store, which is asked first, does not lack: what it
-    /// has not any more, somebody has signed out of.
-    ///
-    /// - Returns: those that are left because a store could not be asked.
-    static func removeCopies(
-        of move: UnfinishedMove, from old: any SessionStore, keepingWhatLacks new: any SessionStore
-    ) async -> [UnfinishedMove.Copy] {
-        var left: [UnfinishedMove.Copy] = []
-        for copy in move.copies {
-            do throws(StoreError) {
-                let kept = try await new.load(copy.session)
-                guard let record = try await old.load(copy.session), copy.isStill(record) else { continue }
-                // The old store has a newer record, so it is not a copy.
-                if let kept, kept.signIn == record.signIn, !kept.version.covers(record.version) { continue }
-                try await old.delete(copy.session)
-            } catch {
-                left.append(copy)
-            }
-        }
-        return left
-    }
-
-    /// - Returns: ``Copies/unreadableClients``.
-    private func write(_ records: [SessionRecord]) async throws(AgentError) -> [String] {
+    /// Returns when all was read back from the target. After an error a part may be there.
+    /// - Returns: for the user: the providers whose registered client the source cannot read, and why. One element counts those
+    ///   that the client may not know. The next sign-in there registers another client.
+    func copy(_ records: [SessionRecord]) async throws(AgentError) -> [String] {
         let unreadableClients: [String]
         do throws(StoreError) {
             for record in records { try await target.save(record) }
             if let key = try await source.key(for: .outbox) { try await target.save(key, for: .outbox) }
-            unreadableClients = try await writeClients(of: records)
+            unreadableClients = try await copyClients(of: records)
         } catch {
             throw AgentError(error)
         }
@@ -81,8 +54,42 @@ struct StoreMove {
         return unreadableClients
     }
 
-    /// - Returns: ``Copies/unreadableClients``.
-    private func writeClients(of records: [SessionRecord]) async throws(StoreError) -> [String] {
+    func unfinished(_ phase: UnfinishedMove.Phase, _ records: [SessionRecord]) -> UnfinishedMove {
+        UnfinishedMove(
+            from: source.kind, to: target.kind, phase: phase, copies: records.map(UnfinishedMove.Copy.init))
+    }
+
+    /// Removes each unchanged copy. A copy that is newer than the session's own record stays. A copy without such a record is
+    /// removed: its session was signed out.
+    /// - Parameters:
+    ///   - holder: the store with the copies.
+    ///   - home: the one with the sessions.
+    /// - Returns: those that are left because a store could not be asked.
+    static func removeCopies(
+        of move: UnfinishedMove, from holder: any SessionStore, sessionsIn home: any SessionStore
+    ) async -> [UnfinishedMove.Copy] {
+        var left: [UnfinishedMove.Copy] = []
+        for copy in move.copies {
+            do throws(StoreError) {
+                let kept = try await home.load(copy.session)
+                guard let record = try await holder.load(copy.session) else {
+                    // Its write may still wait for the user.
+                    if move.phase == .copying { _ = try await holder.delete(copy.session, of: copy.signIn) }
+                    continue
+                }
+                guard copy.isStill(record) else { continue }
+                // It is newer, so it is not a copy.
+                if let kept, kept.signIn == record.signIn, !kept.version.covers(record.version) { continue }
+                try await holder.delete(copy.session)
+            } catch {
+                left.append(copy)
+            }
+        }
+        return left
+    }
+
+    /// - Returns: what ``copy(_:)`` returns.
+    private func copyClients(of records: [SessionRecord]) async throws(StoreError) -> [String] {
         var unreadable: [String] = []
         var hidden = 0
         for provider in Set(records.filter { $0.client != nil }.map(\.provider)).sorted() {

@@ -46,25 +46,46 @@ extension StateFile<[SessionName: SignInID]> {
     }
 }
 
-extension StateFile<UnfinishedMove?> {
-    /// The copies that a move of sessions has still to remove: the two stores in the first line, then one line for each copy
-    /// with name, sign-in and number.
-    package static func unfinishedMove(in folder: String) -> Self {
+extension StateFile<[UnfinishedMove]> {
+    /// The copies that moves of sessions still have to remove. For each move: a line with the two stores and the phase (omitted for
+    /// `removing`), then a line for each copy with name, sign-in and number.
+    package static func unfinishedMoves(in folder: String) -> Self {
         Self(
             AtomicFile(path: folder + "/moved"),
-            encode: { move in
-                guard let move else { return [] }
-                let copies = move.copies.map { "\($0.session) \($0.signIn) \($0.number)\n" }
-                return Array(("\(move.from.rawValue) \(move.to.rawValue)\n" + copies.joined()).utf8)
+            encode: { moves in
+                var text = ""
+                for move in moves {
+                    let phase = move.phase == .removing ? "" : " \(move.phase.rawValue)"
+                    text += "\(move.from.rawValue) \(move.to.rawValue)\(phase)\n"
+                    for copy in move.copies { text += "\(copy.session) \(copy.signIn) \(copy.number)\n" }
+                }
+                return Array(text.utf8)
             },
             decode: { bytes in
-                let lines = lines(of: bytes)
-                guard let kinds = lines.first?.map({ StoreKind(rawValue: String($0)) }), kinds.count == 2,
-                    let from = kinds[0], let to = kinds[1]
-                else { return nil }
-                return UnfinishedMove(
-                    from: from, to: to, copies: lines.dropFirst().compactMap(UnfinishedMove.Copy.init))
+                var moves: [UnfinishedMove] = []
+                var isKnown = false
+                for words in lines(of: bytes) {
+                    if let copy = UnfinishedMove.Copy(words) {
+                        if isKnown { moves[moves.count - 1].copies.append(copy) }
+                    } else if words.count > 1, words[..<2].allSatisfy({ StoreKind(rawValue: String($0)) != nil }) {
+                        // One of a later authd is skipped with its copies.
+                        let move = UnfinishedMove(words)
+                        isKnown = move != nil
+                        if let move { moves.append(move) }
+                    }
+                }
+                return moves
             })
+    }
+}
+
+extension UnfinishedMove {
+    fileprivate init?(_ words: [Substring]) {
+        guard words.count == 2 || words.count == 3, let from = StoreKind(rawValue: String(words[0])),
+            let to = StoreKind(rawValue: String(words[1])),
+            let phase = words.count == 2 ? .removing : Phase(rawValue: String(words[2]))
+        else { return nil }
+        self.init(from: from, to: to, phase: phase, copies: [])
     }
 }
 

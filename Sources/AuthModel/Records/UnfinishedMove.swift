@@ -1,10 +1,18 @@
 package import AuthWire
 
-/// What a move still has to remove from the former store. It is saved before the next start uses the new store, so that a kill
-/// in between leaves no copies behind.
+/// The copies that a move of sessions still has to remove: from the new store, or from the old one once everything was copied.
 ///
-/// Invariant: each copy was read back from the new store before it is listed here.
+/// Invariant: it is saved before the first copy is written, and each phase before its first effect.
 package struct UnfinishedMove: Sendable, Equatable {
+    package enum Phase: String, Sendable {
+        /// The new store may have these copies.
+        case copying
+        /// All were read back from the new store. The next start may look in either.
+        case copied
+        /// The next start looks in the new store, and some copies may be gone from the old one.
+        case removing
+    }
+
     package struct Copy: Sendable, Equatable {
         package var session: SessionName
         package var signIn: SignInID
@@ -29,11 +37,31 @@ package struct UnfinishedMove: Sendable, Equatable {
 
     package var from: StoreKind
     package var to: StoreKind
+    package var phase: Phase
     package var copies: [Copy]
 
-    package init(from: StoreKind, to: StoreKind, copies: [Copy]) {
+    package init(from: StoreKind, to: StoreKind, phase: Phase, copies: [Copy]) {
         self.from = from
         self.to = to
+        self.phase = phase
         self.copies = copies
     }
+
+    /// The store that the copies are in while the sessions are in `present`; `nil`: unknown.
+    package func place(whileIn present: StoreKind) -> StoreKind? {
+        switch phase {
+        case .copying: present == to ? nil : to
+        case .copied: present == from ? to : present == to ? from : nil
+        case .removing: present == from ? nil : from
+        }
+    }
+
+    /// The phase that follows from the store that a start has found the sessions in.
+    package func phase(afterStartIn present: StoreKind) -> Phase {
+        guard phase == .copied else { return phase }
+        return present == from ? .copying : present == to ? .removing : .copied
+    }
+
+    /// Whether it is about the same two stores.
+    package func isOfSameStores(as other: UnfinishedMove) -> Bool { from == other.from && to == other.to }
 }

@@ -111,8 +111,8 @@ struct Store: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "migrate", abstract: "Move every session to another store.",
             discussion: """
-                Moves all of them, or none. authd uses the new store from its next start on. If --store or authd.toml name a \
-                store, nothing is moved. From etcd, it asks first: the sessions end on the other hosts that share them.
+                Moves all of them, or none. authd uses the new store from its next start on. If --store or authd.toml names \
+                another store, nothing is moved. From etcd, it asks first: the sessions end on the other hosts that share them.
                 """)
 
         @OptionGroup var common: AskingOptions

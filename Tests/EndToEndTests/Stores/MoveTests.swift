@@ -63,6 +63,16 @@ struct MoveTests {
         return items.compactMap { $0.value["attributes"]?["session"]?.stringValue }.sorted()
     }
 
+    /// The note about a move that is not done.
+    private func moved(_ state: String) -> String? { try? String(contentsOfFile: state + "/moved", encoding: .utf8) }
+
+    private func until(_ scene: Scene, _ condition: () -> Bool) async throws -> Bool {
+        try await TestSupport.until {
+            _ = try await scene.ask("agent.ping", [:])
+            return condition()
+        }
+    }
+
     @Test("that were moved, and whose copies the agent was killed over, are in one place after the next start")
     func killedBeforeTheEnd() async throws {
         try await Scene.play(keyring: false) { scene in
@@ -79,31 +89,56 @@ struct MoveTests {
             try await scene.desktop.becomes(.clinging)
             let migrate = try await Child(
                 [Programs.authc, "store", "migrate", "--to", "sealed-file"], environment: scene.desktop.environment)
-            #expect(
-                try await until {
-                    _ = try await scene.ask("agent.ping", [:])
-                    return FileManager.default.fileExists(atPath: state + "/store")
-                })
+            let copied = "secret-service sealed-file\napp-template "
+            #expect(try await until(scene) { moved(state)?.hasPrefix(copied) == true })
             try await scene.agent.child.end(SIGKILL)
             await migrate.end()
             try await scene.desktop.becomes(.well)
             #expect(try stored(scene) == ["app-template", "envelope"])
-            let moved = try String(contentsOfFile: state + "/moved", encoding: .utf8)
-            #expect(moved.hasPrefix("secret-service sealed-file\napp-template "), "\(moved)")
 
             try await scene.startAgent()
             #expect(try await scene.tokens() == tokens)
-            #expect(
-                try await until {
-                    _ = try await scene.ask("agent.ping", [:])
-                    return !FileManager.default.fileExists(atPath: state + "/moved")
-                })
+            #expect(try await until(scene) { moved(state) == nil })
             #expect(try stored(scene).isEmpty)
             #expect(try await scene.tokens() == tokens)
             // And back, so that they are nowhere else.
             #expect(try await scene.agent.authc("store", "migrate", "--to", "secret-service").status == 0)
             #expect(files(state) == ["key", "index"])
             #expect(try stored(scene) == ["app-template", "envelope"])
+            await keyring.end()
+        }
+    }
+
+    @Test("of which one was copied before a kill stay where they were, and no copy comes back after a sign-out")
+    func killedWhileCopying() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let key = try scene.desktop.folder.write("0123456789abcdef0123456789abcdef", to: "key")
+            chmod(key, 0o600)
+            try scene.prependSettings("sealed_key = \"\(key)\"\n")
+            let keyring = try await scene.desktop.startFaultyKeyring()
+            try await scene.restart()
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.envelope).status == 0)
+            let tokens = try await scene.tokens()
+            let state = scene.desktop.folder.path + "/state/authd"
+            #expect(try await scene.agent.authc("store", "migrate", "--to", "sealed-file").status == 0)
+            try await scene.desktop.becomes(.tiring)
+            let migrate = try await Child(
+                [Programs.authc, "store", "migrate", "--to", "secret-service"], environment: scene.desktop.environment)
+            #expect(try await until(scene) { (try? stored(scene)) == ["app-template"] })
+            #expect(moved(state)?.hasPrefix("sealed-file secret-service copying\napp-template ") == true)
+            try await scene.agent.child.end(SIGKILL)
+            await migrate.end()
+            try await scene.desktop.becomes(.well)
+
+            try await scene.startAgent()
+            #expect(try await scene.tokens() == tokens)
+            #expect(try await scene.agent.authc("logout", "-s", "app-template").status == 0)
+            #expect(try await until(scene) { moved(state) == nil })
+            #expect(try stored(scene).isEmpty)
+            #expect(try await scene.agent.authc("store", "migrate", "--to", "secret-service").status == 0)
+            #expect(try stored(scene) == ["envelope"])
+            #expect(try await scene.tokens().count == 1)
             await keyring.end()
         }
     }
