@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 import AuthModel
 package import AuthWire
 
@@ -39,7 +40,7 @@ extension StoreAdmin {
         return records
     }
 
-    /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
+    /// Imports all of them, or none; if some cannot be removed after an error, the message names them. If there are sessions here already, none of those that come becomes the default one.
     /// - Parameter names: the sessions that messages may name.
     package func importSessions(
         _ params: SessionImport, naming names: SessionNames = .all
@@ -62,16 +63,38 @@ extension StoreAdmin {
                 records[index].isDefaultImplied = false
             }
         }
-        for (count, record) in records.enumerated() {
+        for (index, record) in records.enumerated() {
             do throws(StoreError) {
                 try await store.save(record)
             } catch {
-                for former in records[..<count] { try? await store.delete(former.session) }
-                throw AgentError(error)
+                let written = Array(records[...index])
+                throw await withoutCancellation { await importFailed(error, removing: written, naming: names) }
             }
         }
         await loader.storeWasReplaced()
         return ImportResult(sessions: records.map(\.session))
+    }
+
+    /// - Parameter records: those to remove. The write of the last one failed, but it may be in the store.
+    /// - Returns: the error for the user.
+    private func importFailed(
+        _ reason: StoreError, removing records: [SessionRecord], naming names: SessionNames
+    ) async -> AgentError {
+        var left: [SessionName] = []
+        for record in records {
+            do throws(StoreError) {
+                _ = try await store.delete(record.session, of: record.signIn)
+            } catch {
+                left.append(record.session)
+            }
+        }
+        var error = AgentError(reason)
+        guard !left.isEmpty else { return error }
+        // The user can sign out only of sessions that are listed.
+        await loader.storeWasReplaced()
+        error.message +=
+            " These imported sessions could not be removed: \(names.list(left)). If they are listed, sign out of them."
+        return error
     }
 
     private static func parsed(_ content: Secret) throws(JSONError) -> JSON {

@@ -6,16 +6,11 @@ import Testing
 
 @Suite("Sessions that are imported")
 struct ImportTests {
-    /// Nothing is sealed here.
-    private struct NoBundles: BundleSealing {
-        func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] { throw .tooShort }
-        func open(_ bundle: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret { throw .tooShort }
-    }
-
     private static func running(
+        _ inside: any SessionStore & KeyStore = MemoryStore(),
         _ test: @escaping @Sendable (SessionRequests, SignInService, StoreAdmin) async throws -> Void
     ) async throws {
-        let store = MovableStore(MemoryStore())
+        let store = MovableStore(inside)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
             let storeAdmin = StoreAdmin(
@@ -59,6 +54,31 @@ struct ImportTests {
         }
     }
 
+    @Test("are removed again if one cannot be written; those that cannot be removed are listed and named")
+    func writeFails() async throws {
+        let bundle = OneShot<[UInt8]>()
+        try await Self.running { _, signIns, store in
+            try await Self.signIn(signIns, "a", "b")
+            bundle.send(try await store.export(SessionExport(passphrase: nil)).bytes)
+        }
+        let bytes = try #require(await bundle.value())
+        for keeps in [false, true] {
+            let inside = HalfStore(keeps: keeps)
+            try await Self.running(inside) { sessions, _, store in
+                let failure = await #expect(throws: AgentError.self) {
+                    try await store.importSessions(SessionImport(bytes: bytes))
+                }
+                #expect(failure?.message.contains("could not be removed: a, b.") == keeps)
+                for name in ["a", "b"] {
+                    let session = sessions.registry.session(named: try SessionName(name))
+                    #expect((session != nil) == keeps)
+                }
+                let stored = try await inside.names()
+                #expect(stored.map(\.session.text) == (keeps ? ["a", "b"] : []))
+            }
+        }
+    }
+
     @Test("have 65,536 JSON values at most; what has more is neither exported nor imported")
     func values() async throws {
         let zeros = JSON.array(Array(repeating: 0, count: 65_536))
@@ -78,5 +98,37 @@ struct ImportTests {
             }
             #expect(imported?.kind == .tooLarge)
         }
+    }
+}
+
+/// Reports an error for every write after the first, although the record was written.
+private final class HalfStore: SessionStore, KeyStore {
+    private let inside = MemoryStore()
+    private let writes = Counter()
+    /// Whether nothing can be removed.
+    private let keeps: Bool
+
+    init(keeps: Bool) {
+        self.keeps = keeps
+    }
+
+    var kind: StoreKind { .sealedFile }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] { try await inside.loadAll() }
+    func names() async throws(StoreError) -> [StoredName] { try await inside.names() }
+    func retryPrompts() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await inside.load(session) }
+    func save(_ record: SessionRecord) async throws(StoreError) {
+        try await inside.save(record)
+        if writes.next() > 1 { throw .failed(reason: "the disk is full") }
+    }
+    func delete(_ session: SessionName) async throws(StoreError) {
+        if keeps { throw .failed(reason: "the disk is full") }
+        try await inside.delete(session)
+    }
+    func states() -> AsyncStream<StoreState> { inside.states() }
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { try await inside.key(for: purpose) }
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        try await inside.save(key, for: purpose)
     }
 }
