@@ -33,11 +33,14 @@ extension ProviderClient {
         }
     }
 
+    /// Seconds. §2.2 expects 5 to 600; after an hour nobody still has the address.
+    private static let pushedLifetimes = 1.0...3600.0
+
     /// Sends an authorization request to the server before the browser does (RFC 9126 §2).
-    /// - Returns: the name by which the browser refers to it.
+    /// - Returns: the name by which the browser refers to it, and its lifetime, if the user has to know it.
     func push(
         _ attempt: AuthorizationAttempt, at profile: ProviderProfile, as client: OAuthClient, sentAt: Moment
-    ) async throws(ProviderFailure) -> String {
+    ) async throws(ProviderFailure) -> (name: String, lifetime: Duration?) {
         try await ask(profile, client, at: sentAt) { requests throws(AgentError) in
             try requests.pushed(attempt)
         } read: { errors, reply throws(ProviderFailure) in
@@ -45,7 +48,8 @@ extension ProviderClient {
             guard let name = json?["request_uri"]?.stringValue, ProviderText.clean(name) == name else {
                 throw errors.badReply("it has no request_uri", cause: "par", status: reply.status)
             }
-            return name
+            let lifetime = json?["expires_in"]?.doubleValue.flatMap { Self.pushedLifetimes.contains($0) ? $0 : nil }
+            return (name, lifetime.map { .seconds($0) })
         }
     }
 

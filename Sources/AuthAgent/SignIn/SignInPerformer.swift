@@ -184,7 +184,7 @@ final class SignInPerformer: ActionPerformer {
         if machine.borrowsBrowser { return BrowserAuthorization(attempt: attempt, listens: false) }
         try await dependencies.push(
             &attempt, at: authority, server, as: machine.client,
-            registers: machine.plainAuthority.oauth?.registers == true, providers, at: now)
+            registers: machine.plainAuthority.oauth?.registers == true, isOpenedAtOnce: listens, providers, at: now)
         return BrowserAuthorization(attempt: attempt, listens: listens, fingerprint: redirect?.fingerprint)
     }
 

@@ -59,7 +59,10 @@ extension SignInMachine {
     }
 
     mutating func askForAddress(message: String? = nil, _ turn: inout SignInTurn) {
-        ask(SignInQuestion(fields: [OAuthField.address], message: message, url: attempt?.url), &turn)
+        let limit = attempt?.pushedLifetime.map { lifetime in
+            "Open this address within \(Int(lifetime.seconds)) seconds. Then it expires."
+        }
+        ask(SignInQuestion(fields: [OAuthField.address], message: message ?? limit, url: attempt?.url), &turn)
     }
 
     mutating func ask(_ question: SignInQuestion, _ turn: inout SignInTurn) {

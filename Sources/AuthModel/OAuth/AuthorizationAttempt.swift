@@ -29,6 +29,8 @@ package struct AuthorizationAttempt: Sendable {
     let values: Values
     /// The address that the user opens.
     package private(set) var url: String
+    /// How long the server keeps the pushed request; `nil`: unknown, or not pushed.
+    package private(set) var pushedLifetime: Duration?
     /// The authorization request. It may be pushed to the server first (RFC 9126 §2.1).
     let request: [FormField]
     let endpoint: String
@@ -92,7 +94,8 @@ package struct AuthorizationAttempt: Sendable {
     }
 
     /// The server has stored the request under this name (RFC 9126 §4).
-    package mutating func pushed(as name: String) {
+    package mutating func pushed(as name: String, lifetime: Duration?) {
+        pushedLifetime = lifetime
         url = Self.address(endpoint, [FormField("client_id", clientID), FormField("request_uri", name)])
     }
 

@@ -53,6 +53,23 @@ struct OAuthGrantTests {
         }
     }
 
+    @Test("the request of a pasted address is pushed only if the server requires it, and the user sees for how long")
+    func pasted() async throws {
+        for isRequired in [false, true] {
+            var configuration = OAuthStandIn.Configuration()
+            (configuration.acceptsPushedRequests, configuration.requiresPushedRequests) = (true, isRequired)
+            try await OAuthScene.play(configuration) { scene, server in
+                let step = try await scene.ask(
+                    "login.start", ["provider": .string(OAuthScene.provider), "method": "paste"])
+                let (url, message) = (step["url"]?.stringValue ?? "", step["message"]?.stringValue ?? "")
+                #expect(url.contains("request_uri=") == isRequired, "\(url)")
+                #expect(url.contains("code_challenge=") != isRequired, "\(url)")
+                #expect(message.contains("within 60 seconds") == isRequired, "\(message)")
+                #expect(server.counts.pushes == (isRequired ? 1 : 0))
+            }
+        }
+    }
+
     /// A key pair, by openssl: the file of the private key, and the public one.
     private func keys(_ scene: Scene, _ arguments: [String]) async throws -> (file: String, publicKey: String) {
         let file = scene.desktop.folder.path + "/client.pem"
