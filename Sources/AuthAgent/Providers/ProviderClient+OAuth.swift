@@ -88,8 +88,9 @@ extension ProviderClient {
             grant.refreshToken = nil
             return grant
         }
-        // Its signature is not checked: it came over the same connection as the tokens (§3.1.3.7, 6).
-        if let subject = grant.idToken.flatMap({ JWTClaims.texts(of: $0)["sub"] }),
+        // Its signature is not checked: it came over the same connection as the tokens (§3.1.3.7, 6). The user of
+        // [user_request] may have a `sub` of another kind.
+        if profile.userRequest == nil, let subject = grant.idToken.flatMap({ JWTClaims.texts(of: $0)["sub"] }),
             let known = record.rawUser?["sub"]?.stringValue, subject != known
         {
             throw .temporary(

@@ -83,9 +83,12 @@ final class SignInPerformer: ActionPerformer {
         case .requestToken(let request):
             runner.start { [self] () async -> SignInEvent? in
                 let sentAt = now
-                let grant: Result<Grant, ProviderFailure> = await Result(
-                    of: try await token(with: request, for: machine, sentAt: sentAt))
-                return .tokenReceived(grant, sentAt: sentAt)
+                do throws(ProviderFailure) {
+                    let grant = try await token(with: request, for: machine, sentAt: sentAt)
+                    return await identified(grant, with: request, for: machine, sentAt: sentAt)
+                } catch {
+                    return .tokenReceived(.failure(error), sentAt: sentAt)
+                }
             }
         case .request(let part):
             runner.start { [self] () async -> SignInEvent? in
@@ -211,8 +214,7 @@ final class SignInPerformer: ActionPerformer {
     private func token(
         with request: SignInTokenRequest, for machine: SignInMachine, sentAt: Moment
     ) async throws(ProviderFailure) -> Grant {
-        let authority = machine.authority
-        let grant = try await providers.token(of: authority, as: machine.client, purpose: .signIn, sentAt: sentAt) {
+        try await providers.token(of: machine.authority, as: machine.client, purpose: .signIn, sentAt: sentAt) {
             requests throws(AgentError) in
             switch request {
             case .clientCredentials: try requests.clientCredentials()
@@ -221,20 +223,35 @@ final class SignInPerformer: ActionPerformer {
             case .deviceCode(let device): try requests.deviceToken(device)
             }
         }
+    }
+
+    /// Finds out from the ID token who has signed in.
+    private func identified(
+        _ grant: Grant, with request: SignInTokenRequest, for machine: SignInMachine, sentAt: Moment
+    ) async -> SignInEvent {
+        var grant = grant
         var nonce: String?
         switch request {
-        case .clientCredentials: return grant
+        case .clientCredentials: return .tokenReceived(.success(grant), sentAt: sentAt)
         case .code(_, let attempt): nonce = attempt.nonce
         case .refreshToken, .deviceCode: break
         }
-        guard let dependencies else { return grant }
-        do throws(ProviderFailure) {
-            return try await providers.identified(
-                grant, at: authority, nonce: nonce, cryptography: dependencies.cryptography, now: now)
-        } catch {
-            // A code can be exchanged only once: repeating the request would fail.
-            throw .refused(error.error)
+        if let dependencies {
+            do throws(ProviderFailure) {
+                grant = try await providers.identified(
+                    grant, at: machine.authority, nonce: nonce, cryptography: dependencies.cryptography, now: now)
+            } catch {
+                // A code can be exchanged only once: repeating the request would fail.
+                guard case .refreshToken = request, machine.form.proof == nil else {
+                    return .idTokenRejected(grant, error.error)
+                }
+                // The refresh token that was given may be used up: a refusal would lose the session. The user is read from
+                // UserInfo instead.
+                (grant.idToken, grant.isUserUnverified) = (nil, true)
+                grant.message = "The ID token was not used. \(error.error.message)"
+            }
         }
+        return .tokenReceived(.success(grant), sentAt: sentAt)
     }
 
     // MARK: Passwords

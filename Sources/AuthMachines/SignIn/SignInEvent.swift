@@ -40,6 +40,8 @@ package indirect enum SignInEvent: Sendable {
     case authorizationReady(Result<BrowserAuthorization, AgentError>)
     case deviceReady(Result<DeviceAuthorization, AgentError>, sentAt: Moment)
     case tokenReceived(Result<Grant, ProviderFailure>, sentAt: Moment)
+    /// Tokens were received, but their ID token was not accepted.
+    case idTokenRejected(Grant, AgentError)
     /// - Parameters:
     ///   - user: as the provider describes the user; `nil`: it was not asked, or did not say.
     ///   - origins: where the tokens may be sent; `nil`: that could not be found out.

@@ -112,7 +112,8 @@ extension SignInMachine {
         if let given = form.fields[OAuthField.refreshToken] {
             // One that did not rotate is still the one that was given.
             grant.refreshToken = grant.refreshToken ?? given
-            grant.message = "Remove the refresh token from the other program: if both renew with it, the session ends."
+            let other = "Remove the refresh token from the other program: if both renew with it, the session ends."
+            grant.message = [grant.message, other].compactMap(\.self).joined(separator: "\n")
         }
         attempt = nil
         guard form.proof == nil else {
@@ -145,7 +146,7 @@ extension SignInMachine {
             held?.grant = grant
         }
         // The account was chosen on another machine, and the user of this one may not have seen it.
-        if let change = unapprovedChange(to: grant.user, mustBeKnown: borrowsBrowser) {
+        if let change = unapprovedChange(to: grant.user, mustBeKnown: borrowsBrowser || grant.isUserUnverified) {
             return ask(about: change, &turn)
         }
         var record = try record(from: grant, former: former, at: turn.now)

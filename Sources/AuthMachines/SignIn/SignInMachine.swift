@@ -240,6 +240,9 @@ package struct SignInMachine: Machine {
             stage = .atDevice(device, DevicePoll(device, from: sentAt.boot), isAsking: false)
             replyAway(&turn)
         case .tokenReceived(let result, let sentAt): try tokenReceived(result, sentAt, &turn)
+        case .idTokenRejected(let grant, let error):
+            if form.proof == nil { revoke(grant, &turn) }
+            throw error
         case .responded(let part, let result, let sentAt, let former):
             self.former = former
             try responded(result, to: part, sentAt: sentAt, &turn)
@@ -382,6 +385,7 @@ package struct SignInMachine: Machine {
     private func dropLate(_ event: SignInEvent, _ turn: inout SignInTurn) {
         switch event {
         case .tokenReceived(.success(let grant), _) where form.proof == nil: revoke(grant, &turn)
+        case .idTokenRejected(let grant, _) where form.proof == nil: revoke(grant, &turn)
         case .responded(_, .success(let response), _, _):
             if let grant = response.grant { revoke(grant, &turn) }
         case .registered, .authorizationReady: turn.act(.stopListening)

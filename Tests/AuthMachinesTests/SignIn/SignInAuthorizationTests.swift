@@ -88,6 +88,23 @@ struct SignInAuthorizationTests {
         #expect(exchanging.revoked == ["late"])
     }
 
+    @Test("tokens whose ID token is not accepted are revoked, also after the sign-in has ended")
+    func distrusted() throws {
+        var bench = try SignInBench.oauth("browser")
+        let (_, attempt) = try bench.beginBrowser()
+        let query = try attempt.query()
+        let visitor = bench.ask { .redirected($0, uri: nil, query: query) }
+        var cancelled = bench
+        let refusal = AgentError(.badReply, "no", cause: "id_token", retryable: false)
+        bench.send(.idTokenRejected(bench.grant("t"), refusal))
+        #expect(bench.revoked == ["t"])
+        #expect(bench.installed.isEmpty)
+        #expect(try bench.step(for: visitor).error == refusal)
+        cancelled.ask { .cancelRequested($0) }
+        cancelled.send(.idTokenRejected(cancelled.grant("late"), refusal))
+        #expect(cancelled.revoked == ["late"])
+    }
+
     @Test("cancelled while the browser's way back is prepared: the listener that comes is closed")
     func cancelledPreparing() throws {
         var bench = try SignInBench.oauth("browser")
@@ -284,6 +301,22 @@ struct SignInAuthorizationTests {
         server.proofAlgorithms = ["RS256"]
         bench.send(.serverFound(.success(server), proofKey: Secret("key")))
         #expect(try bench.step(for: starter).error?.kind == .unsupported)
+    }
+
+    @Test("if the ID token was not used, the user is asked before a session with a known user is replaced")
+    func userInDoubt() throws {
+        for isKnown in [true, false] {
+            let former = isKnown ? try SignInBench.status(user: "a") : nil
+            var bench = try SignInBench.oauth("import", fields: ["refresh_token": "given"])
+            bench.former = former
+            bench.begin()
+            bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+            var grant = bench.grant("t")
+            grant.isUserUnverified = true
+            bench.send(.tokenReceived(.success(grant), sentAt: bench.now))
+            bench.examined()
+            #expect(bench.installed.count == (isKnown ? 0 : 1))
+        }
     }
 
     @Test("an imported refresh token that does not rotate stays the session's")

@@ -147,4 +147,18 @@ struct OAuthGrantTests {
             #expect(server.counts.reuses == 0)
         }
     }
+
+    @Test("a refresh token that has rotated is kept, although the ID token that comes with the new one is not accepted")
+    func importedWithoutIdentity() async throws {
+        try await OAuthScene.play { scene, server in
+            server.misbehave(.staleKeys)
+            let login = ["login", OAuthScene.provider, "--method", "import", "--password-stdin"]
+            let done = try await scene.authc(login, input: server.giveRefreshToken())
+            #expect(done.status == 0 && done.err.contains("The ID token was not used."), "\(done.err)")
+            #expect(try await scene.agent.status(OAuthScene.provider).user?.email == "janedoe@example.com")
+            server.clear()
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(server.counts.reuses == 0 && server.counts.revocations == 0)
+        }
+    }
 }

@@ -23,6 +23,8 @@ struct OAuthIdentityTests {
                 #expect(sessions.isEmpty)
                 server.clear()
             }
+            // Both tokens of each.
+            #expect(try await until { server.counts.revocations == 14 })
             #expect(try await scene.loginByBrowser().status == 0)
         }
     }

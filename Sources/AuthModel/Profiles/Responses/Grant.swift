@@ -14,6 +14,8 @@ package struct Grant: Sendable, Equatable {
     package var expiresAt: WallTime?
     package var user: UserSummary?
     package var rawUser: JSON?
+    /// The ID token was not accepted, so the user is known from UserInfo at most.
+    package var isUserUnverified = false
     /// When the refresh token ends, if the response says so.
     package var refreshEndsAt: WallTime?
     package var needsPassword: Bool?
