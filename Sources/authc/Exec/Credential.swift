@@ -2,7 +2,8 @@ import AuthWire
 
 /// Which token a program gets.
 struct TokenRequest {
-    let session: SessionName?
+    /// `nil`: the default one at the time of the request.
+    var session: SessionName?
     var minValid: Duration?
     var scopes: [String]?
     var audience: String?
@@ -12,6 +13,13 @@ struct TokenRequest {
     var method: TokenGet {
         TokenGet(
             session: session, minValid: minValid, scopes: scopes, audience: audience, timeout: timeout, origin: origin)
+    }
+
+    /// The same token, whatever the default session is.
+    func `for`(_ session: SessionName) -> TokenRequest {
+        var request = self
+        request.session = session
+        return request
     }
 
     /// How long the agent's response may take.

@@ -50,7 +50,8 @@ struct Supervisor {
         file: TokenFile?, makeProgram: @escaping (Credential) throws(Failure) -> ChildProgram
     ) throws(Failure) {
         self.options = options
-        self.request = request
+        // The default session may be another one later.
+        self.request = request.for(credential.token.session)
         self.credential = credential
         self.action = action
         self.file = file

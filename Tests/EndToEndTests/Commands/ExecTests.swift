@@ -93,6 +93,28 @@ struct ExecTests {
         }
     }
 
+    @Test("a renewal gives the command a token of the session that it began with, whatever the default one is by then")
+    func otherDefault() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            let child = try await scene.supervised(
+                "--file TOKEN_FILE --on-renewal hup",
+                """
+                trap 'echo hup $(cat $TOKEN_FILE)' HUP; echo first $(cat $TOKEN_FILE)
+                while read line; do eval "$line"; done
+                """)
+            await child.out.wait(for: "first \(try await scene.token())\n")
+            _ = try await scene.login(.envelope)
+            #expect(try await scene.agent.authc("use", "envelope").status == 0)
+            #expect(try await scene.agent.authc("refresh", "-s", "app-template").status == 0)
+            let renewed = try await scene.agent.authc("token", "-s", "app-template").out
+            await child.out.wait(for: "hup \(renewed)")
+            child.tell("exit 0")
+            #expect(await child.ended() == 0)
+            #expect(await child.out.all().split(separator: "\n").count == 2)
+        }
+    }
+
     @Test("a restart gives the command the new token; one that ignores SIGTERM or SIGHUP loses nothing")
     func restarted() async throws {
         try await Scene.play { scene in
