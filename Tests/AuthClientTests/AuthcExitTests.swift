@@ -148,6 +148,44 @@ struct AuthcExitTests {
         #expect(result.errors.isEmpty)
     }
 
+    @Test("a closed stderr changes neither the result nor the exit status", arguments: ["trap '' PIPE; ", ""])
+    func closedErrors(before: String) async throws {
+        let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
+        defer { agent.stop() }
+        let pipe = "mkfifo p; exec 3<>p 4>p 3<&-"
+        // No token of the sample lasts that long, which is said on stderr.
+        let commands = "\"$0\" token --min-valid 8000h 2>&4; echo $?; \"$0\" status --socket /none 2>&4; echo $?"
+        let result = try await Program.run(
+            ["-c", "cd \"$XDG_RUNTIME_DIR\"; \(before)\(pipe); \(commands)", Program.authc], folder: agent.folder,
+            program: "/bin/bash")
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines.dropFirst() == ["0", "69"], "\(result)")
+    }
+
+    @Test("a watch whose reader has gone ends, even if that was the other end of a socket")
+    func unwatchedSocket() async throws {
+        let agent = try TestAgent { peer, request in
+            peer.reply(request, .object([:]))
+            if request.method == "events.subscribe" { peer.send(Samples.snapshot([])) }
+        }
+        defer { agent.stop() }
+        let script = """
+            import socket, subprocess, sys
+            ours, theirs = socket.socketpair()
+            watch = subprocess.Popen([sys.argv[1], "watch", "--json"], stdout=theirs)
+            theirs.close()
+            ours.makefile().readline()
+            ours.close()
+            try:
+                print(watch.wait(60))
+            finally:
+                watch.kill()
+            """
+        let result = try await Program.run(
+            ["-c", script, Program.authc], folder: agent.folder, program: "/usr/bin/python3")
+        #expect(result.output == "141\n", "\(result)")
+    }
+
     @Test("a watch whose reader has gone ends at once, and not with the next event")
     func unwatched() async throws {
         let agent = try TestAgent { peer, request in

@@ -38,17 +38,21 @@ enum Output {
 
     static func note(_ text: String) {
         let text = Layout.fitted(AdvisedCommands.text(text), on: .of(STDERR_FILENO))
-        // If stderr fails, there is nowhere to report that.
-        try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
+        message(text + "\n")
     }
 
     /// Writes a command for the user to copy: on one line, however long it is.
     static func command(_ text: String) {
-        try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
+        message(text + "\n")
     }
 
     /// Writes without a line feed.
-    static func prompt(_ text: String) {
+    static func prompt(_ text: String) { message(text) }
+
+    /// If stderr fails, there is nowhere to report that. If its reader is gone, the command still has its work to do.
+    private static func message(_ text: String) {
+        let former = signal(SIGPIPE, SIG_IGN)
+        defer { signal(SIGPIPE, former) }
         try? write(Array(text.utf8), to: STDERR_FILENO)
     }
 
@@ -77,7 +81,7 @@ enum Output {
         return Layout.fitted(String(question.dropLast(end)), on: screen) + String(repeating: " ", count: end)
     }
 
-    /// The reader has closed the pipe. SIGPIPE would end the program the same way.
+    /// The reader of stdout has closed the pipe. SIGPIPE would end the program the same way.
     static func endUnread() -> Never { exit(128 + SIGPIPE) }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
@@ -97,7 +101,7 @@ enum Output {
             case EAGAIN:
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&waiting, 1, -1)
-            case EPIPE: endUnread()
+            case EPIPE where descriptor == STDOUT_FILENO: endUnread()
             default: throw .internalError("cannot write the result (\(SystemError.text(errno)))")
             }
         }

@@ -55,7 +55,7 @@ final class Signals {
             switch self {
             case .readable(let number): pollfd(fd: number, events: Int16(POLLIN), revents: 0)
             case .writable(let number): pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-            // POLLERR is always reported (poll(2)).
+            // POLLERR, of a pipe, and POLLHUP, of a socket, are always reported (poll(2)).
             case .unread(let number): pollfd(fd: number, events: 0, revents: 0)
             }
         }
@@ -71,7 +71,7 @@ final class Signals {
                 for (event, result) in zip(events, descriptors.dropFirst()) {
                     switch event {
                     case .readable, .writable: if result.revents != 0 { return .ready }
-                    case .unread: if result.revents & Int16(POLLERR) != 0 { isUnread = true }
+                    case .unread: if result.revents & Int16(POLLERR | POLLHUP) != 0 { isUnread = true }
                     }
                 }
                 if isUnread { Output.endUnread() }

@@ -101,7 +101,9 @@ struct Watch {
             let end = min(deadline, .after(pause * Double.random(in: 0.5...1)))
             pause = min(pause * 2, Self.longestPause)
             while !end.hasPassed {
-                switch signals.wait(for: .readable(view.keys), until: min(end, nextChange)) {
+                let outcome = signals.wait(
+                    for: .readable(view.keys), .unread(STDOUT_FILENO), until: min(end, nextChange))
+                switch outcome {
                 case .signal: try handleSignal()
                 case .ready:
                     for action in try view.pressed() {
