@@ -1,3 +1,4 @@
+import AuthConnection
 import AuthWire
 import CommandArguments
 import Glibc
@@ -35,17 +36,22 @@ struct Wait: AgentCommand {
 
     /// How often in a row the agent may be gone. It is started again after an upgrade, or after a crash.
     private static let maxRestarts = 5
+    /// After a wait of this length, the agent counts as well again.
+    private static let restartTime = Duration.seconds(60)
 
     /// Without `--timeout`, waits without limit: if the agent ends its own wait, or is started again, this one starts again.
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
-        var agent = try options.connect()
+        var agent = Optional(try options.connect())
         var restarts = 0
         let params = SessionWait(session: session, until: until, timeout: options.timeout)
         let time = options.timeout.map { $0 + Agent.grace } ?? Limits.longestDuration
         while true {
+            let restartEnd = Deadline.after(Self.restartTime)
             do throws(Failure) {
-                let (status, json) = try agent.call(params, within: time)
+                let connected = if let agent { agent } else { try options.connect() }
+                agent = connected
+                let (status, json) = try connected.call(params, within: time)
                 try StatusReport.show(status, json, options)
                 return .done
             } catch {
@@ -60,12 +66,14 @@ struct Wait: AgentCommand {
                     restarts = 0
                     continue
                 }
-                let isRestart = error.kind == "closed" || error.agentError?.cause == "stopping"
+                if restartEnd.hasPassed { restarts = 0 }
+                let isRestart =
+                    ["closed", "no_agent"].contains(error.kind) || error.agentError?.cause == "stopping"
                 guard isRestart, restarts < Self.maxRestarts else { throw error }
                 restarts += 1
                 // Starting it again may take a few seconds: each pause is longer than the one before.
                 _ = poll(nil, 0, Int32(restarts * 1000))
-                agent = try options.connect()
+                agent = nil
             }
         }
     }
