@@ -137,6 +137,8 @@ struct Env: AgentCommand {
         if shell != .csh, let end = credential.token.expiresAt {
             lines.append("# \(credential.token.session) expires at \(WallClock.text(end, now: WallClock.now))")
         }
+        // Names are the provider's text.
+        if Screen.current.isTerminal { lines = lines.map(Visible.line) }
         try Output.result(lines.joined(separator: "\n"))
         return .done
     }

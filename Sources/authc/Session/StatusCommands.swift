@@ -106,7 +106,7 @@ struct Validate: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         let agent = try options.connect()
-        if (try? agent.call(NetworkStatusGet()))?.value.state == .offline {
+        if (try? agent.call(NetworkStatusGet(), within: StatusReport.networkTimeout))?.value.state == .offline {
             let limit = options.timeout.map(Span.text) ?? "a minute"
             Output.note("There is no network. If the provider's profile says so, authd waits up to \(limit) for one.")
         }

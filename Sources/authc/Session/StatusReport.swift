@@ -29,7 +29,7 @@ enum StatusReport {
     }
 
     /// How long to wait for the network's state. The agent answers from memory, and the card does not need it.
-    private static let networkTimeout = Duration.seconds(1)
+    static let networkTimeout = Duration.seconds(1)
 
     /// Says that queued writes and streams wait, whichever session they belong to.
     private static func noteTransfers(_ agent: Agent) {
