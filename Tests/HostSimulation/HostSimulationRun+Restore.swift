@@ -230,7 +230,9 @@ extension HostSimulationRun {
             case .signedOut:
                 if let stored { report(.signOut, "etcd has \(stored) again") }
             case .signedIn(let account):
-                let least = ended.tokens.flatMap { $0.account == account ? $0.number : nil } ?? 1
+                let former = ended.tokens.flatMap { $0.account == account ? $0.number : nil } ?? 1
+                // A host whose own tokens were refused tries those that etcd has, and the provider refuses them, too.
+                let least = provider.hasEnded(account) ? 1 : former
                 guard parts?.account == account, parts?.number ?? 0 >= least else {
                     return report(.writtenAgain, "etcd has \(stored ?? "nothing"), and had r\(account).\(least)")
                 }
