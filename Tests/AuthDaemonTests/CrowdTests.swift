@@ -275,7 +275,7 @@ struct CrowdTests {
     }
 
     /// Runs turns of the agent's loop until the condition holds.
-    private static func pings(_ client: RawClient, _ condition: () -> Bool) throws {
+    static func pings(_ client: RawClient, _ condition: () -> Bool) throws {
         for _ in 0..<200_000 {
             guard !condition() else { return }
             #expect(try client.ask("agent.ping", id: "ping")["id"] == "ping")

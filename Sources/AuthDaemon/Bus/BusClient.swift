@@ -24,7 +24,8 @@ final class BusClient: RequestOwner, PeerProcessUser {
     private var hasEnded = false
     private var lastTicket = 0
     private var answers: [Int: Answer] = [:]
-    private var running: Set<Int> = []
+    /// The requests in progress, each with its bytes if it is long, otherwise 0.
+    private var running: [Int: Int] = [:]
     private let requests: WaitingRequests
 
     init(_ name: String, registry: ConnectionRegistry) {
@@ -71,15 +72,20 @@ final class BusClient: RequestOwner, PeerProcessUser {
         guard let caller else { return }
         registry.counters.request()
         let request = RPCRequest(id: .integer(0), method: method, params: .object(params))
-        give(registry.dispatcher.answer(request, from: caller), to: answer, of: caller)
+        let bytes = request.params?.leastBytes ?? 0
+        give(
+            registry.dispatcher.answer(request, from: caller), of: bytes < registry.limits.longRequest ? 0 : bytes,
+            to: answer, caller)
     }
 
-    private func give(_ handling: RequestHandling, to answer: @escaping Answer, of caller: Caller) {
+    private func give(
+        _ handling: RequestHandling, of bytes: Int, to answer: @escaping Answer, _ caller: Caller
+    ) {
         switch handling {
         case .now(let result): answer(result)
         case .rendered(let text): answer(Self.json(.text(text)))
         case .live(let token, _): answer(Self.json(.text(token.json(at: registry.clock.bootInstant))))
-        case .later(let request): begin(request, for: answer, of: caller)
+        case .later(let request): begin(request, of: bytes, for: answer, of: caller)
         case .open, .onStream, .bodySocket, .subscribe, .unsubscribe:
             answer(.failure(AgentError(.unsupported, "This method is not available on the session bus.")))
         }
@@ -95,17 +101,19 @@ final class BusClient: RequestOwner, PeerProcessUser {
         }
     }
 
-    private func begin(_ request: WaitingRequest, for answer: @escaping Answer, of caller: Caller) {
+    private func begin(
+        _ request: WaitingRequest, of bytes: Int, for answer: @escaping Answer, of caller: Caller
+    ) {
         guard running.count < registry.limits.requestsPerConnection else {
             return answer(.failure(.tooManyRequests(registry.limits)))
         }
         do throws(AgentError) {
-            try registry.requestBudget.begin(longBytes: 0, of: caller.peer, isConfined: isConfined)
+            try registry.requestBudget.begin(longBytes: bytes, of: caller.peer, isConfined: isConfined)
         } catch {
             return answer(.failure(error))
         }
         lastTicket += 1
-        running.insert(lastTicket)
+        running[lastTicket] = bytes
         answers[lastTicket] = answer
         requests.begin(request, as: lastTicket, for: self)
     }
@@ -117,8 +125,8 @@ final class BusClient: RequestOwner, PeerProcessUser {
 
     func ended(_ ticket: Int) {
         requests.ended(ticket)
-        if running.remove(ticket) != nil, let peer = caller?.peer {
-            registry.requestBudget.end(longBytes: 0, of: peer, isConfined: isConfined)
+        if let bytes = running.removeValue(forKey: ticket), let peer = caller?.peer {
+            registry.requestBudget.end(longBytes: bytes, of: peer, isConfined: isConfined)
         }
         answers[ticket] = nil
         registry.endIfEmpty()

@@ -9,34 +9,42 @@ struct BatchRest {
     /// The bytes that count as unread until the last request has begun: the line and its requests. A line of 257 bytes
     /// can have 128 requests, which need much more memory.
     let bytes: Int
-    /// How many bytes of its long line each request has; empty if the line was short.
+    /// Whether its line was parsed off the loop.
+    let isLong: Bool
+    /// How many bytes of its line each request has; empty if the line is too short to count.
     private let requestBytes: [Int]
     private var requests: ArraySlice<Result<RPCRequest, RPCProblem>>
 
-    init(_ requests: [Result<RPCRequest, RPCProblem>], number: Int, lineBytes: Int, requestBytes: [Int]) {
+    init(
+        _ requests: [Result<RPCRequest, RPCProblem>], number: Int, lineBytes: Int, requestBytes: [Int], isLong: Bool
+    ) {
         self.number = number
+        self.isLong = isLong
         bytes = lineBytes + requests.count * MemoryLayout<Result<RPCRequest, RPCProblem>>.stride
         self.requestBytes = requestBytes
         self.requests = requests[...]
     }
 
-    var isLong: Bool { !requestBytes.isEmpty }
-
     var isEmpty: Bool { requests.isEmpty }
 
-    /// - Returns: the next request, and how many bytes of its long line it has.
+    /// - Returns: the next request, and how many bytes of it count.
     mutating func next() -> (request: Result<RPCRequest, RPCProblem>, bytes: Int)? {
         let position = requests.startIndex
-        return requests.popFirst().map { ($0, isLong ? requestBytes[position] : 0) }
+        return requests.popFirst().map { ($0, requestBytes.isEmpty ? 0 : requestBytes[position]) }
     }
 }
 
 extension Connection {
-    /// - Parameter requestBytes: how many bytes of its long line each request has; empty if the line was short.
-    func begin(_ requests: [Result<RPCRequest, RPCProblem>], lineBytes: Int, _ requestBytes: [Int]) {
+    /// - Parameters:
+    ///   - requestBytes: how many bytes of its line each request has; empty if the line is too short to count.
+    ///   - isLong: whether the line was parsed off the loop.
+    func begin(
+        _ requests: [Result<RPCRequest, RPCProblem>], lineBytes: Int, _ requestBytes: [Int], isLong: Bool
+    ) {
         batch = BatchRest(
-            requests, number: pending.openBatch(of: requests.count), lineBytes: lineBytes, requestBytes: requestBytes)
-        if !requestBytes.isEmpty { registry.longBatch = self }
+            requests, number: pending.openBatch(of: requests.count), lineBytes: lineBytes, requestBytes: requestBytes,
+            isLong: isLong)
+        if isLong { registry.longBatch = self }
     }
 
     /// - Returns: its share of the turn; `nil` if the connection has closed.

@@ -102,9 +102,14 @@ extension Connection {
         let limits = registry.limits
         guard line.readableBytes <= limits.lineBytesOnLoop else { return parseElsewhere(line) }
         do throws(JSONError) {
+            let json = try JSON(
+                parsing: line.readableBytesUInt8Span, values: min(limits.lineValuesOnLoop, limits.lineValues))
+            let isCounted = line.readableBytes >= limits.longRequest
+            requestBytes = isCounted ? line.readableBytes : 0
+            defer { requestBytes = 0 }
             process(
-                try JSON(parsing: line.readableBytesUInt8Span, values: min(limits.lineValuesOnLoop, limits.lineValues)),
-                lineBytes: line.readableBytes)
+                json, lineBytes: line.readableBytes, isCounted ? LongLine.requestBytes(of: .success(json)) : [],
+                isLong: false)
         } catch {
             if error.isTooLarge, limits.lineValuesOnLoop < limits.lineValues { return parseElsewhere(line) }
             refuseLine(error)
@@ -133,7 +138,7 @@ extension Connection {
         switch result {
         case .success(let json):
             requestBytes = longLineBytes
-            process(json, lineBytes: longLineBytes, batchBytes)
+            process(json, lineBytes: longLineBytes, batchBytes, isLong: !batchBytes.isEmpty)
             requestBytes = 0
         case .failure(let error): refuseLine(error)
         }
@@ -153,7 +158,7 @@ extension Connection {
     /// The client does not complete its lines, and others need the memory.
     func endIncomplete() { refuse(.incompleteLines) }
 
-    func process(_ json: JSON, lineBytes: Int, _ batchBytes: [Int] = []) {
+    func process(_ json: JSON, lineBytes: Int, _ batchBytes: [Int], isLong: Bool) {
         // Checked before the elements are read: a line may have thousands of them.
         if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {
             let most = registry.limits.requestsPerConnection
@@ -165,7 +170,7 @@ extension Connection {
         case .single(.success(let request)):
             process(request, for: request.id.map(PendingRequests.Destination.line) ?? .notification)
         case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
-        case .batch(let requests): begin(requests, lineBytes: lineBytes, batchBytes)
+        case .batch(let requests): begin(requests, lineBytes: lineBytes, batchBytes, isLong: isLong)
         }
     }
 

@@ -63,9 +63,11 @@ package struct ConnectionLimits: Sendable {
     /// Bytes of lines that are incomplete, or wait to be parsed; the same.
     package var lines = BufferedBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
-    /// Bytes of lines that were parsed off the loop and whose requests are in progress: a request keeps its values, up to seven
-    /// times the line, until it ends. A further request is refused with `busy`. The limits for a process and a user
-    /// leave room for others.
+    /// A request in a shorter line counts without its bytes, unless the line was parsed off the loop.
+    package var longRequest = 4 << 10
+
+    /// Bytes of long requests that are in progress: a request keeps its values, up to seven times the line, until it ends. A
+    /// further request is refused with `busy`. The limits for a process and a user leave room for others.
     package var longRequestsPerProcess = 16 << 20
     package var longRequestsPerUser = 48 << 20
     package var longRequestsInAll = 64 << 20

@@ -20,7 +20,7 @@ package struct LongLine: Sendable {
 
 extension JSON {
     /// Bytes of the shortest text with these strings and as many values.
-    fileprivate var leastBytes: Int {
+    var leastBytes: Int {
         switch self {
         case .null, .bool, .integer, .unsigned, .number: 1
         case .string(let text): text.utf8.count + 2

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// The requests in progress of all clients, and the bytes of those with long lines.
+/// The requests in progress of all clients, and the bytes of long ones.
 ///
 /// Invariant: a request counts from ``begin(longBytes:of:isConfined:)`` until ``end(longBytes:of:isConfined:)``.
 /// Requests of confined clients have a separate limit, and do not count for a process or a user.
@@ -30,7 +30,7 @@ struct RequestBudget {
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
     /// Counts a request.
-    /// - Parameter longBytes: its share of a line that was parsed off the loop, otherwise 0.
+    /// - Parameter longBytes: its bytes if it is long (``ConnectionLimits/longRequest``), otherwise 0.
     /// - Throws: `busy` if a limit is reached. Then nothing is counted.
     mutating func begin(longBytes: Int, of peer: PeerCredentials, isConfined: Bool) throws(AgentError) {
         guard !isConfined else {
