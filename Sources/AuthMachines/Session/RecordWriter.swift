@@ -21,6 +21,8 @@ struct RecordWriter: Sendable {
     private(set) var retryAt: BootInstant?
     /// The store became ready during the call.
     private var becameReady = false
+    /// The store has reported a change during the call.
+    private var sawChange = false
 
     var isSaving: Bool { call == .saving }
 
@@ -41,7 +43,7 @@ struct RecordWriter: Sendable {
         guard call == nil else { return false }
         if let retryAt, now < retryAt { return false }
         retryAt = nil
-        becameReady = false
+        (becameReady, sawChange) = (false, false)
         call = new
         return true
     }
@@ -61,7 +63,7 @@ struct RecordWriter: Sendable {
         lastError = error
         let pause = backoff.next(retryAfter: nil, using: &random)
         // The cause of the failure may have ended since.
-        retryAt = becameReady ? nil : now + pause
+        retryAt = becameReady || (sawChange && Self.isOver(error)) ? nil : now + pause
     }
 
     /// The store was read or written, and has this version.
@@ -78,6 +80,24 @@ struct RecordWriter: Sendable {
     mutating func storeIsReady() {
         becameReady = call != nil
         tryAgain()
+    }
+
+    /// Another host, or another program, has changed the record. The pause after a failed call ends if its cause is over by
+    /// then, and there is none if the call in progress fails for such a cause.
+    mutating func storeChanged() {
+        sawChange = call != nil
+        if let lastError, Self.isOver(lastError) { tryAgain() }
+    }
+
+    /// Whether the report of a change shows that the cause of a failure is over: another host has kept this one from writing, etcd
+    /// went back and everything was read again, or it could not be reached or had no quorum.
+    private static func isOver(_ error: StoreError) -> Bool {
+        switch error {
+        case .cluster(.removed), .cluster(.heldElsewhere), .cluster(.wentBack), .cluster(.unreachable),
+            .cluster(.noQuorum):
+            true
+        default: false
+        }
     }
 
     /// Retries at the next opportunity, without waiting.

@@ -87,16 +87,10 @@ extension SessionMachine {
         answerOrRenew(&turn)
     }
 
-    /// The pause after a failed write ends if another host kept this one from writing, so that the record is compared
-    /// now: a sign-out on another host takes effect here within a second. It also ends if etcd went back, because
-    /// everything was read again, and if etcd could not be reached, because the report shows that it can be now.
+    /// The record is compared now: a sign-out on another host takes effect here within a second.
     mutating func storeChanged() {
         comparison = .requested
-        switch writer.lastError {
-        case .cluster(.removed), .cluster(.heldElsewhere), .cluster(.wentBack), .cluster(.unreachable):
-            writer.tryAgain()
-        default: break
-        }
+        writer.storeChanged()
     }
 
     /// Each host measures how long a shared token lives: from its own request, or from the remaining lifetime when it

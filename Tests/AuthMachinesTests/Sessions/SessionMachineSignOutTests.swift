@@ -5,6 +5,18 @@ import Testing
 
 @Suite("Session machine: the tokens that a sign-out revokes")
 struct SessionMachineSignOutTests {
+    @Test("ends if another host has signed out of a new sign-in whose first write had no response")
+    func removedNewSignIn() throws {
+        var bench = MachineBench(fresh: true)
+        bench.send(.shared(true))
+        try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+        bench.send(.storeReady)
+        try bench.storeRefusesIt(.cluster(.removed))
+        #expect(bench.comparisons == 1)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.forgotten)
+    }
+
     @Test("are the tokens in use")
     func inUse() {
         var bench = MachineBench()
