@@ -57,6 +57,11 @@ package struct ClusterTally: Sendable {
                 + "\(served.longestRevoked.inWords) later",
             "tokens served after their end: \(served.late), at most \(served.latest.inWords) later",
         ]
+        let causes = FaultPlan.Kind.allCases.compactMap { kind -> String? in
+            let count = outcomes.count { $0.isLost && $0.allFaults.isEmpty && $0.plan.kind == kind }
+            return count > 0 ? "\(kind.rawValue) \(count)" : nil
+        }
+        if !causes.isEmpty { lines.append("faults that ended a session: \(causes.joined(separator: ", "))") }
         let lost = outcomes.count(where: \.isLost)
         lines.append(
             "\(count) faults, \(faults.count) broken rules, \(lost - excusedLosses) sessions lost; \(excusedLosses) more "
