@@ -33,7 +33,7 @@ extension ProviderClient {
         }
     }
 
-    /// Seconds. §2.2 expects 5 to 600; after an hour nobody still has the address.
+    /// Seconds. §2.2 expects 5 to 600; nobody opens the address after an hour.
     private static let pushedLifetimes = 1.0...3600.0
 
     /// Sends an authorization request to the server before the browser does (RFC 9126 §2).

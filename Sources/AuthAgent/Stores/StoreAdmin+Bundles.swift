@@ -40,7 +40,8 @@ extension StoreAdmin {
         return records
     }
 
-    /// Imports all of them, or none; if some cannot be removed after an error, the message names them. If there are sessions here already, none of those that come becomes the default one.
+    /// Imports all of them, or none; if some cannot be removed after an error, the message names them. If there are sessions here
+    /// already, none of those that come becomes the default one.
     /// - Parameter names: the sessions that messages may name.
     package func importSessions(
         _ params: SessionImport, naming names: SessionNames = .all

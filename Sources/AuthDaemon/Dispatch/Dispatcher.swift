@@ -46,7 +46,7 @@ package struct Dispatcher: Sendable {
     private static let longestName = 64
 
     func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
-        // No name is as long, and text that is not ASCII is normalized before it is compared.
+        // No known name is as long, and text that is not ASCII is normalized before it is compared.
         let isLong = request.method.utf8.count > Self.longestName
         guard !isLong, let handler = handlers[request.method]?() else {
             let error = AgentError.methodNotFound(request.method)

@@ -54,7 +54,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// To be parsed on another thread.
     var longLine: [UInt8]?
     var longLineBytes = 0
-    /// How many bytes of the long line belong to the request that begins now.
+    /// The bytes of the request that begins now, if they count; otherwise 0.
     var requestBytes = 0
     /// By ticket.
     private var longRequests: [Int: Int] = [:]

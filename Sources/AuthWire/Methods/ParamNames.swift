@@ -8,7 +8,7 @@ enum ParamNames {
     static func check(_ params: JSONObject, of method: (some AgentMethod).Type) throws(AgentError) {
         let known = method.memberList.map(\.name)
         for key in params.keys {
-            // No key is as long, and comparing text that is not ASCII takes long.
+            // No known key is as long, and comparing text that is not ASCII is slow.
             let isLong = key.utf8.count > Suggestion.longest
             if !isLong, known.contains(key) { continue }
             let meant = isLong ? nil : known.sorted().first { Suggestion.isOneEdit(from: key, to: $0) }

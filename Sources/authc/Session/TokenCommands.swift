@@ -36,7 +36,7 @@ struct Wait: AgentCommand {
 
     /// How often in a row the agent may be gone. It is started again after an upgrade, or after a crash.
     private static let maxRestarts = 5
-    /// After a wait of this length, the agent counts as well again.
+    /// After a wait of this length, earlier restarts do not count any more.
     private static let restartTime = Duration.seconds(60)
 
     /// Without `--timeout`, waits without limit: if the agent ends its own wait, or is started again, this one starts again.
