@@ -53,6 +53,7 @@ struct FaultOutcomeTests {
     @Test("is counted with the others, and faults name their seed")
     func counted() {
         var tally = ClusterTally()
+        tally.renewers = ["a", "a", "b", "b"]
         var lost = Self.outcome(1)
         lost.lossCauses = ["renewal_interrupted", "refused_by_provider"]
         lost.reuses = [Self.reuse(.excused(.agentKilled))]
@@ -60,6 +61,7 @@ struct FaultOutcomeTests {
         tally.note(Self.outcome(2))
         #expect(tally.count == 2 && tally.excusedLosses == 1 && tally.faults == [])
         #expect(tally.report.contains("2 faults, 0 broken rules, 0 sessions lost; 1 more"), "\(tally.report)")
+        #expect(tally.report.contains("during the faults: 2 of 3\n"), "\(tally.report)")
         tally.note(Self.outcome(3, converged: nil))
         tally.note(["a client waited"], seed: 3)
         #expect(tally.faults.count == 2 && tally.faults.allSatisfy { $0.hasPrefix("seed 3: ") })

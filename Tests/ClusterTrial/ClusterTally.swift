@@ -5,6 +5,8 @@ package struct ClusterTally: Sendable {
     package private(set) var faults: [String] = []
     package var renewals = 0
     package var repeats = 0
+    /// The hosts that have renewed tokens during the faults, in this order.
+    package var renewers: [String] = []
     package var served = ServedTokens()
     package private(set) var hostTimes = HostTimes()
 
@@ -41,6 +43,7 @@ package struct ClusterTally: Sendable {
         let interrupted = outcomes.filter { $0.interruptedRenewal && !$0.isLost }
         lines += [
             "renewals: \(renewals), with a used token in its grace period: \(repeats)",
+            followers,
             "faults that interrupted a renewal: \(outcomes.count(where: \.interruptedRenewal))",
             "longest time until all agents had the same token: \(longest(plain)); after an interrupted renewal "
                 + "\(longest(interrupted)); after the loss of a session \(longest(outcomes.filter(\.isLost)))",
@@ -78,6 +81,12 @@ package struct ClusterTally: Sendable {
             "new tokens at clients of other agents, without a fault: \(all.count), \(within) of them served within 100 ms "
             + "of their issue, half within \(spread.median.inWords), 99 of 100 within \(spread.p99.inWords), "
             + "the last one after \(spread.longest.inWords)"
+    }
+
+    /// A host that has renewed goes first the next time, unless a fault keeps it from that.
+    private var followers: String {
+        let same = zip(renewers, renewers.dropFirst()).count { $0 == $1 }
+        return "renewals by the host of the one before, during the faults: \(same) of \(max(0, renewers.count - 1))"
     }
 
     private func longest(_ outcomes: [FaultOutcome]) -> String {

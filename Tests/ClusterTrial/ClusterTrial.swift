@@ -28,6 +28,7 @@ package enum ClusterTrial {
             report("\(times)")
             for fault in tally.faults { report("    BROKEN: \(fault)") }
             world.clients.allIsWell()
+            let undisturbed = world.server.renewals.count
             for seed in seeds {
                 let plan = FaultPlan(seed: seed, hosts: ClusterWorld.hostCount, members: ClusterWorld.memberCount)
                 let outcome = try await outcome(of: plan, in: world)
@@ -44,6 +45,8 @@ package enum ClusterTrial {
             }
             tally.served = world.clients.served
             let renewals = world.server.renewals.compactMap(\.outcome.isRepeated)
+            tally.renewers = world.server.renewals.dropFirst(undisturbed).filter { $0.accessToken != nil }
+                .compactMap(\.client)
             (tally.renewals, tally.repeats) = (renewals.count, renewals.count(where: \.self))
             return tally
         }

@@ -7,7 +7,8 @@ package enum RenewalPolicy {
     package static let share = 0.65...0.85
     /// The same where another host has renewed the session last: that host goes first.
     package static let laterShare = 0.87...0.95
-    /// A renewal begins at least this long before the end, or a quarter of a short life.
+    /// A renewal begins at least this long before the end, or a quarter of a short life; half as long if another host goes
+    /// first.
     package static let margin = Duration.seconds(30)
     /// The least time between a renewal and the next one without a request, even for a very short lifetime.
     package static let minInterval = Duration.seconds(5)
@@ -37,12 +38,14 @@ package enum RenewalPolicy {
     ) -> BootInstant {
         let share = isLater ? laterShare : share
         let byShare = start + .seconds((end - start).seconds * Double.random(in: share, using: &random))
-        return max(start + minInterval, min(byShare, latest(start: start, end: end)))
+        return max(start + minInterval, min(byShare, latest(start: start, end: end, isLater: isLater)))
     }
 
-    /// The latest start of a renewal. It leaves time to try again after failures.
-    private static func latest(start: BootInstant, end: BootInstant) -> BootInstant {
-        end - min(margin, (end - start) / 4)
+    /// The latest start of a renewal. It leaves time to try again after failures, but not to wait for a host that has ended
+    /// during its renewal.
+    private static func latest(start: BootInstant, end: BootInstant, isLater: Bool = false) -> BootInstant {
+        let margin = min(margin, (end - start) / 4)
+        return end - (isLater ? margin / 2 : margin)
     }
 
     /// When a renewal that was refused because the token may be valid is tried again: once near the end, and then after it,
