@@ -78,12 +78,17 @@ extension EtcdStore: SessionStore, KeyStore {
     ) async throws(StoreError) -> UpdateOutcome {
         // If another host has removed what was seen here, it has signed out.
         let isNew = view.signIn(of: record.session) != record.signIn
+        // The record's dates are of the clock as it is now.
+        let start = clock.now().wall
         do throws(StoreError) {
             return try await write(
                 record, mayCreate: replacesOther || isNew || view.lost.contains(record.session),
                 // The generation of a record shows which tokens it has. So another result of renewing the same tokens
                 // is written only with a higher generation.
-                isAllowed: { record.mayReplace($0, replacesOther: replacesOther) && !record.isOtherResult(than: $0) })
+                isAllowed: {
+                    record.mayReplace($0, replacesOther: replacesOther) && !record.isOtherResult(than: $0)
+                        && !record.isOutlived(by: $0, at: start)
+                })
         } catch {
             // The session may be new, and missing in all that is read.
             if error == .cluster(.wentBack) { reportOnceReadAgain(record.session) }

@@ -158,9 +158,13 @@ extension SessionMachine {
         }
         writer.holds(stored.version)
         var merged = latest.merged(with: stored)
+        // Another host has renewed it independently, and this one could not renew it again before the token ended.
+        let isOutlived = sharesRenewals && latest.isOutlived(by: stored, at: turn.now.wall)
         // Two hosts have renewed the same tokens, because one of them could not reach etcd. How often dates were
         // corrected does not show whose result is later.
-        if sharesRenewals, stored.isOtherResult(than: latest) {
+        if isOutlived {
+            merged.adoptTokens(from: stored)
+        } else if sharesRenewals, stored.isOtherResult(than: latest) {
             merged.adoptTokens(from: stored.tokens.issuedAt >= latest.tokens.issuedAt ? stored : latest)
         }
         // A self-renewing token is useless once it has ended, and the stored one may still be valid.
@@ -174,7 +178,9 @@ extension SessionMachine {
             merged.raiseTokens(above: latest)
         }
         let finishedTarget = currentRequest.flatMap { $0.targetStored(in: stored, pending) }
-        if let currentRequest, let pending, finishedTarget == nil, !currentRequest.isBehind(stored, with: pending) {
+        if let currentRequest, let pending, finishedTarget == nil, !isOutlived,
+            !currentRequest.isBehind(stored, with: pending)
+        {
             // The provider has just issued the tokens that are being written: there are no newer ones.
             if sharesRenewals, stored.generation == pending.generation, stored.tokens.areSame(as: pending.tokens) {
                 // They were written, but the response was lost. Another host may have corrected their dates since. A higher
@@ -283,8 +289,4 @@ extension SessionMachine.RenewalRequest {
         }
         return refreshToken != sent.refreshToken
     }
-}
-
-extension TokenSet {
-    fileprivate func hasEnded(at now: WallTime) -> Bool { expiresAt.map { $0 <= now } ?? false }
 }

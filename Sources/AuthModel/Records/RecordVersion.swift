@@ -65,6 +65,16 @@ extension SessionRecord {
         version.hasSameTokens(as: other.version) && !tokens.areSame(as: other.tokens)
     }
 
+    /// Whether this access token has ended, and the other one has not, although it may be of an earlier generation. If
+    /// a renewal does not replace the refresh token, hosts that cannot reach etcd renew independently.
+    package func isOutlived(by other: SessionRecord, at now: WallTime) -> Bool {
+        guard signIn == other.signIn, !tokens.areSame(as: other.tokens),
+            tokens.refreshToken == other.tokens.refreshToken
+        else { return false }
+        let isReplaced = tokens.refreshToken != nil && !(tokens.keepsRefreshToken && other.tokens.keepsRefreshToken)
+        return !isReplaced && tokens.hasEnded(at: now) && !other.tokens.hasEnded(at: now)
+    }
+
     /// Whether another host has renewed the tokens that the result was requested with, and its renewal began later.
     /// - Parameter result: of a hold that is known to have ended before this record was written.
     package func isLaterResult(than result: SessionRecord) -> Bool {

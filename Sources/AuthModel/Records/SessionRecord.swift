@@ -117,6 +117,9 @@ package struct TokenSet: Sendable, Equatable {
     /// Dates do not count: they are corrected when the clock is set.
     package func areSame(as other: TokenSet) -> Bool { pair == other.pair }
 
+    /// Whether the access token has ended, by a clock that its dates are of.
+    package func hasEnded(at now: WallTime) -> Bool { expiresAt.map { $0 <= now } ?? false }
+
     package var pair: TokenPair { TokenPair(accessToken: accessToken, refreshToken: refreshToken) }
 }
 
