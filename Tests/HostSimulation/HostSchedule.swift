@@ -7,28 +7,34 @@ package struct HostSchedule: SimulationSchedule {
     package var life: Duration
     /// How long the provider accepts a refresh token after it was replaced.
     package var grace: Duration
+    /// The provider replaces a refresh token when it is used.
+    package var rotates: Bool
     /// The error of each host's clock.
     package var clockErrors: [Duration]
     package var steps: [SimulationStep<HostOperation>]
 
     package init(
         seed: UInt64 = 1, hosts: Int = 3, life: Duration = .seconds(3600), grace: Duration = .zero,
-        clockErrors: [Duration] = [], steps: [SimulationStep<HostOperation>]
+        rotates: Bool = true, clockErrors: [Duration] = [], steps: [SimulationStep<HostOperation>]
     ) {
         self.seed = seed
         self.hosts = hosts
         self.life = life
         self.grace = grace
+        self.rotates = rotates
         self.clockErrors = clockErrors
         self.steps = steps
     }
 
-    package var heading: String { "seed \(seed), \(hosts) hosts, life \(life), grace \(grace), clocks \(clockErrors)" }
+    package var heading: String {
+        let tokens = rotates ? "grace \(grace)" : "the refresh token stays"
+        return "seed \(seed), \(hosts) hosts, life \(life), \(tokens), clocks \(clockErrors)"
+    }
 
     package static var simplifications: [(inout HostSchedule) -> Void] {
         [
             { $0.hosts = 2 }, { $0.clockErrors = [] }, { $0.life = .seconds(3600) }, { $0.grace = .zero },
-            { $0.seed = 1 },
+            { $0.rotates = true }, { $0.seed = 1 },
         ]
     }
 }

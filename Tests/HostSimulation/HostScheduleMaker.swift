@@ -34,7 +34,8 @@ struct HostScheduleMaker: RandomChoice {
         let grace = pick([.zero, .zero, Duration.seconds(60)])
         if chance(40) { setClocks(of: hosts, in: &steps) }
         return HostSchedule(
-            seed: seed, hosts: hosts, life: life, grace: grace, clockErrors: errors, steps: steps)
+            seed: seed, hosts: hosts, life: life, grace: grace, rotates: !chance(20), clockErrors: errors,
+            steps: steps)
     }
 
     /// Sets clocks at some places.

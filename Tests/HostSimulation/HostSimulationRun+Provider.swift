@@ -74,7 +74,7 @@ extension HostSimulationRun {
         switch outcome {
         case .granted(let access, let renewed):
             tokenTimes[access] = (time.now, (requests[id]?.sentAt ?? time.now) + schedule.life)
-            if let (account, number) = RotatingProvider.parts(of: renewed) {
+            if schedule.rotates, let (account, number) = RotatingProvider.parts(of: renewed) {
                 commit = Commit(
                     process: process.number, host: process.host, sentAt: requests[id]?.sentAt ?? time.now, at: time.now,
                     tokens: WrittenTokens(account: account, number: number), isUnanswered: behaviour == .losesAnswers)
@@ -102,9 +102,10 @@ extension HostSimulationRun {
 
     // MARK: Rules
 
-    /// A request is in progress until its response arrives or its time limit ends, even if its process was killed.
+    /// A request is in progress until its response arrives or its time limit ends, even if its process was killed. If the
+    /// refresh token stays, hosts without etcd renew independently.
     private func checkAlone(_ process: SimulatedProcess, _ account: Int) {
-        guard !isUnaware(process) else { return }
+        guard schedule.rotates, !isUnaware(process) else { return }
         let others = requests.sorted { $0.key < $1.key }.map(\.value)
         for request in others where request.process != process.number && request.account == account {
             let other = processes[request.process]

@@ -91,7 +91,7 @@ final class HostSimulationRun: @unchecked Sendable {
     init(_ schedule: HostSchedule, fault: HostInjectedFault?, traced: Bool) {
         self.schedule = schedule
         self.fault = fault
-        provider = RotatingProvider(grace: schedule.grace)
+        provider = RotatingProvider(grace: schedule.grace, rotates: schedule.rotates)
         var random = SeededRandom(seed: schedule.seed)
         hosts = (0..<schedule.hosts).map { number in
             SimulatedHost(

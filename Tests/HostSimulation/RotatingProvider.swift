@@ -1,5 +1,5 @@
-/// A provider that replaces each refresh token, and ends a session if a replaced token is used again. Each sign-in
-/// creates one account.
+/// A provider that replaces each refresh token, and ends a session if a replaced token is used again; or one whose refresh
+/// tokens stay. Each sign-in creates one account.
 ///
 /// A refresh token is `rACCOUNT.NUMBER`.
 struct RotatingProvider {
@@ -16,11 +16,13 @@ struct RotatingProvider {
 
     /// How long it accepts a refresh token after it was replaced.
     let grace: Duration
+    let rotates: Bool
     private var accounts: [Account] = []
     private var issued = 0
 
-    init(grace: Duration) {
+    init(grace: Duration, rotates: Bool) {
         self.grace = grace
+        self.rotates = rotates
     }
 
     static func parts(of refresh: String) -> (account: Int, number: Int)? {
@@ -41,7 +43,7 @@ struct RotatingProvider {
             accounts[account].hasEnded = true
             return .refused
         }
-        if number == accounts[account].current {
+        if rotates, number == accounts[account].current {
             accounts[account].current += 1
             accounts[account].replacedAt = now
         }

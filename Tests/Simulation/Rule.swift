@@ -45,7 +45,7 @@ package enum Rule: String, Sendable, CaseIterable {
         "33: a sign-in has one request in progress, ten in a row without its user, and polls no sooner than it may"
 
     // Hosts that share a session (Docs/decisions/cluster.md).
-    case clusterAlone = "35: at most one renewal of a session is in progress in a cluster"
+    case clusterAlone = "35: at most one renewal that needs etcd is in progress in a cluster"
     case clusterReuse = "36: a used refresh token is sent again only if the next one was lost on its way to etcd"
     case clusterLost = "37: a session that the provider accepts is lost on no host"
     case clusterConvergence =

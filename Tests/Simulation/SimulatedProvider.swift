@@ -203,6 +203,14 @@ final class SimulatedProvider {
         return first.account == second.account && first.number < second.number
     }
 
+    /// Whether these have ended, and the others are valid for longer than clocks and dates may be wrong.
+    func isOutlived(_ tokens: TokenSet, by others: TokenSet, at now: Duration) -> Bool {
+        guard let end = issued[tokens.accessToken.reveal()]?.end,
+            let other = issued[others.accessToken.reveal()]?.end
+        else { return false }
+        return end <= now && other > now + .seconds(3)
+    }
+
     private func family(of tokens: TokenSet) -> (account: Int, number: Int)? {
         guard let refresh = tokens.refreshToken else { return account(of: tokens).map { ($0, 0) } }
         return refreshTokens[refresh.reveal()]

@@ -92,6 +92,22 @@ struct ClusterRuleTests {
         }
     }
 
+    @Test("hosts without etcd renew by themselves if the refresh token stays, and have one token when etcd is back")
+    func apart() {
+        let steps = [
+            Step(.events(0), .ask(0, .renewal)), Step(.time(.seconds(1)), .etcdGone(for: .seconds(200))),
+            Step(.time(.seconds(180)), .ask(0, .token)), Step(.events(0), .ask(1, .token)),
+        ]
+        for seed in Self.seeds {
+            for rotates in [false, true] {
+                let schedule = ClusterSchedule(seed: seed, life: .seconds(60), rotates: rotates, steps: steps)
+                let outcome = ClusterSimulation.play(schedule)
+                #expect(outcome.violation == nil, "\(ClusterSimulation.report(schedule))")
+                #expect(rotates ? outcome.coverage.apart == 0 : outcome.coverage.apart >= 4)
+            }
+        }
+    }
+
     @Test(
         "the later of two results replaces the earlier one, even if the dates of the earlier one were corrected",
         arguments: [true, false])

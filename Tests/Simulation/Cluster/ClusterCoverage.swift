@@ -1,6 +1,10 @@
 /// How much of a cluster was played.
 package struct ClusterCoverage: Sendable {
     package internal(set) var renewals = 0
+    /// By the host that has also sent the renewal before.
+    package internal(set) var bySameHost = 0
+    /// Without etcd, at a provider whose refresh tokens stay.
+    package internal(set) var apart = 0
     /// Tokens that another host had renewed while one waited for its turn.
     package internal(set) var overtaken = 0
     package internal(set) var interrupted = 0
@@ -11,6 +15,8 @@ package struct ClusterCoverage: Sendable {
 
     package mutating func add(_ other: ClusterCoverage) {
         renewals += other.renewals
+        bySameHost += other.bySameHost
+        apart += other.apart
         overtaken += other.overtaken
         interrupted += other.interrupted
         reuses += other.reuses
@@ -18,7 +24,8 @@ package struct ClusterCoverage: Sendable {
     }
 
     var words: String {
-        "Clusters: \(renewals) renewals, \(overtaken) overtaken, \(interrupted) after an interruption, "
+        "Clusters: \(renewals) renewals, \(bySameHost) by the host of the one before, \(apart) without etcd, "
+            + "\(overtaken) overtaken, \(interrupted) after an interruption, "
             + "\(reuses) used tokens sent again; sessions lost without a grace window: \(lost(by: .stopped)) by a kill or pause "
             + "before the write, \(lost(by: .unanswered)) with a response of the provider, "
             + "\(lost(by: .cutOff)) by 30 s without etcd"

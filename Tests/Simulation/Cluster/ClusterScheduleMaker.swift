@@ -30,7 +30,7 @@ struct ClusterScheduleMaker: RandomChoice {
         let grace = pick([.zero, .zero, Self.grace])
         if chance(60) { setClocks(of: hosts, in: &steps) }
         return ClusterSchedule(
-            seed: seed, hosts: hosts, life: life, grace: grace, clockErrors: errors,
+            seed: seed, hosts: hosts, life: life, grace: grace, rotates: !chance(20), clockErrors: errors,
             isWatchedLonger: seed.isMultiple(of: Self.longWatches), steps: steps)
     }
 

@@ -117,7 +117,7 @@ extension ClusterSimulationRun {
             var hold = isRunning ? host.hold : call.hold
             let outcome =
                 fault == .writesWithoutHold || fault == .writesOldTokens
-                ? etcd.overwrite(record) : etcd.update(record, replacesOther: replacesOther, hold: &hold)
+                ? etcd.overwrite(record) : etcd.update(record, replacesOther: replacesOther, hold: &hold, at: date)
             if isRunning { host.hold = hold }
             if case .written = outcome { written(record, instead: former, by: host) }
             if holder != nil, etcd.holder == nil { reportRelease() }

@@ -38,6 +38,14 @@ extension ClusterSimulationRun {
     private func permitted(_ host: SimulatedHost, _ caller: CallerID, _ reply: LeaseReply) {
         guard let renewal = host.renewals[caller] else { return }
         switch reply {
+        case .failure(.cluster(let cause)) where cause.isConnection && renewal.record.tokens.keepsRefreshToken:
+            guard host.read({ $0.isCurrent(renewal.request) }) ?? false else {
+                host.renewals[caller] = nil
+                let end = ProviderFailure.temporary(.offline, retryAfter: nil)
+                return handle(host, .requestEnded(renewal.request, .failure(end), sentAt: moment(host)))
+            }
+            coverage.apart += 1
+            sendToProvider(host, caller, isHeld: false)
         case .failure(let error):
             host.renewals[caller] = nil
             handle(host, .notSent(renewal.request, error))

@@ -8,6 +8,8 @@ struct ProviderRequest {
     let process: Int
     let request: RenewalRequestID
     let caller: CallerID
+    /// `false`: the provider's refresh tokens stay, and the host could not reach etcd.
+    let isHeld: Bool
     let isInterrupted: Bool
     let tokens: TokenSet
     let sentAt: Duration
@@ -43,16 +45,18 @@ enum Interruption: CaseIterable {
 extension ClusterSimulationRun {
     static let requestLimit = InvariantChecker.sharedRequestLimit
 
-    func sendToProvider(_ host: SimulatedHost, _ caller: CallerID) {
+    func sendToProvider(_ host: SimulatedHost, _ caller: CallerID, isHeld: Bool = true) {
         guard let renewal = host.renewals.removeValue(forKey: caller) else { return }
-        checkAlone(host)
+        if isHeld { checkAlone(host) }
         coverage.renewals += 1
+        if lastSender == host.number { coverage.bySameHost += 1 }
+        lastSender = host.number
         let number = nextNumber()
         note("    \(host.number): sends \(renewal.record.tokens.words)")
         requests[number] = ProviderRequest(
             host: host.number, process: host.process, request: renewal.request, caller: caller,
-            isInterrupted: host.isInterrupted, tokens: renewal.record.tokens, sentAt: now, moment: moment(host),
-            loss: knownLoss())
+            isHeld: isHeld, isInterrupted: isHeld && host.isInterrupted, tokens: renewal.record.tokens, sentAt: now,
+            moment: moment(host), loss: knownLoss())
         var way = latency()
         if case .slow(let time) = provider.behaviour { way += time / 2 }
         queue.add(.reachesProvider(number), at: now + way)
@@ -71,10 +75,12 @@ extension ClusterSimulationRun {
                 request.tokens, statedLife: schedule.life, sentAt: request.sentAt,
                 wallAtSending: request.moment.wall, at: now)
             request.result = result
-            if case .success(let grant) = result {
+            if case .success(let grant) = result, schedule.rotates {
                 lastCommit = Commit(
                     request: number, host: request.host, process: request.process, at: now,
                     refreshToken: grant.refreshToken, interruption: interruption(of: request))
+            }
+            if case .success = result {
                 if fault == .endsSessions { provider.account(of: request.tokens).map(provider.revoke) }
                 if fault == .releasesEarly { releaseEarly(hosts[request.host]) }
             }
@@ -106,6 +112,7 @@ extension ClusterSimulationRun {
         let host = hosts[request.host]
         guard host.isRunning, host.process == request.process else { return }
         handle(host, .requestEnded(request.request, result, sentAt: request.moment))
+        guard request.isHeld else { return }
         let end: HoldOutcome.FormerHold
         switch result {
         case .success:

@@ -31,6 +31,8 @@ final class ClusterSimulationRun: SimulationBase {
     let hosts: [SimulatedHost]
     var etcdGoneUntil = Duration.zero
     var requests: [Int: ProviderRequest] = [:]
+    /// The host that has sent the last one.
+    var lastSender: Int?
     var lastCommit: Commit?
     /// Why a used refresh token was sent again, which has ended the session.
     var lossCause: Interruption?
@@ -54,7 +56,8 @@ final class ClusterSimulationRun: SimulationBase {
         self.schedule = schedule
         self.fault = fault
         random = SeededRandom(seed: schedule.seed)
-        provider = SimulatedProvider(rotation: .rotating(grace: schedule.grace, reuse: .revokes))
+        provider = SimulatedProvider(
+            rotation: schedule.rotates ? .rotating(grace: schedule.grace, reuse: .revokes) : .fixed)
         hosts = (0..<schedule.hosts).map { number in
             SimulatedHost(
                 number, clockError: number < schedule.clockErrors.count ? schedule.clockErrors[number] : .zero)
@@ -106,7 +109,7 @@ final class ClusterSimulationRun: SimulationBase {
             session: Self.name, provider: "simulated", environment: "production", method: "password", tokens: tokens,
             user: nil, rawUser: nil, signedInAt: date)
         var none: SimulatedEtcd.Hold?
-        _ = etcd.update(Shared(wrappedValue: record), replacesOther: true, hold: &none)
+        _ = etcd.update(Shared(wrappedValue: record), replacesOther: true, hold: &none, at: date)
         for host in hosts { start(host) }
     }
 

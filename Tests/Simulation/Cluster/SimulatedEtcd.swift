@@ -162,7 +162,9 @@ final class SimulatedEtcd {
     }
 
     /// - Parameter hold: of the host that writes. It is changed as the host learns what became of it.
-    func update(_ new: Shared<SessionRecord>, replacesOther: Bool, hold: inout Hold?) -> Outcome {
+    func update(
+        _ new: Shared<SessionRecord>, replacesOther: Bool, hold: inout Hold?, at now: WallTime
+    ) -> Outcome {
         let record = new.wrappedValue
         guard let current = self.record else {
             guard replacesOther else { return .removed }
@@ -186,7 +188,9 @@ final class SimulatedEtcd {
             hold = nil
             return .refused(current, isOvertaken: true)
         }
-        guard record.mayReplace(stored, replacesOther: replacesOther), !record.isOtherResult(than: stored) else {
+        guard record.mayReplace(stored, replacesOther: replacesOther), !record.isOtherResult(than: stored),
+            !record.isOutlived(by: stored, at: now)
+        else {
             return .refused(current, isOvertaken: false)
         }
         guard stored.signIn == record.signIn, !isSame || record.generation != stored.generation else {
