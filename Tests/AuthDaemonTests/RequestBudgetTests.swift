@@ -14,7 +14,7 @@ struct RequestBudgetTests {
     private static func budget() -> RequestBudget {
         var limits = ConnectionLimits()
         (limits.requestsPerProcess, limits.requestsPerUser, limits.confinedRequests) = (2, 3, 1)
-        (limits.longRequestsPerProcess, limits.longRequestsInAll, limits.confinedLongRequests) = (10, 15, 5)
+        (limits.longRequestsPerProcess, limits.longRequestsInAll, limits.confinedLongRequests) = (10, 15, 20)
         return RequestBudget(limits)
     }
 
@@ -57,6 +57,23 @@ struct RequestBudgetTests {
             for _ in 1...2 { #expect(Self.refusal(&budget, Self.second, isConfined: true) == nil) }
             for peer in [Self.first, Self.second, Self.first, Self.second] {
                 budget.end(longBytes: 0, of: peer, isConfined: true)
+            }
+        }
+    }
+
+    @Test("one confined process may have a quarter of the bytes of all their long requests")
+    func confinedLongRequests() {
+        var limits = ConnectionLimits()
+        limits.confinedLongRequests = 16
+        var budget = RequestBudget(limits)
+        for _ in 1...2 {
+            for peer in [Self.first, Self.second, Self.other] {
+                #expect(Self.refusal(&budget, peer, 5, isConfined: true)?.kind == .busy)
+                for bytes in [3, 1, 0] { #expect(Self.refusal(&budget, peer, bytes, isConfined: true) == nil) }
+                #expect(Self.refusal(&budget, peer, 1, isConfined: true)?.kind == .busy)
+            }
+            for peer in [Self.first, Self.second, Self.other] {
+                for bytes in [3, 1, 0] { budget.end(longBytes: bytes, of: peer, isConfined: true) }
             }
         }
     }

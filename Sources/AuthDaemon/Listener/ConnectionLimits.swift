@@ -107,6 +107,7 @@ package struct ConnectionLimits: Sendable {
     }
 
     var requestsPerConfinedProcess: Int { max(1, confinedRequests / 4) }
+    var longRequestsPerConfinedProcess: Int { max(1, confinedLongRequests / 4) }
 
     /// How long a request may take.
     /// - Parameter asked: its `timeout_ms`.

@@ -25,7 +25,7 @@ struct RequestBudget {
     private var perUser: [UInt32: Use] = [:]
     private var longBytesInAll = 0
     private var confined = Use()
-    private var perConfinedProcess: [Int32: Int] = [:]
+    private var perConfinedProcess: [Int32: Use] = [:]
 
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
@@ -37,12 +37,14 @@ struct RequestBudget {
             guard confined.requests < limits.confinedRequests else {
                 throw .tooManyConfinedRequests(confined.requests)
             }
-            let ofProcess = perConfinedProcess[peer.processID, default: 0]
-            guard ofProcess < limits.requestsPerConfinedProcess else {
-                throw .tooManyRequests(ofConfinedProcess: ofProcess)
+            let ofProcess = perConfinedProcess[peer.processID] ?? Use()
+            guard ofProcess.requests < limits.requestsPerConfinedProcess else {
+                throw .tooManyRequests(ofConfinedProcess: ofProcess.requests)
             }
-            guard confined.longBytes + longBytes <= limits.confinedLongRequests else { throw .tooManyLongRequests }
-            perConfinedProcess[peer.processID] = ofProcess + 1
+            guard ofProcess.longBytes + longBytes <= limits.longRequestsPerConfinedProcess,
+                confined.longBytes + longBytes <= limits.confinedLongRequests
+            else { throw .tooManyLongRequests }
+            perConfinedProcess[peer.processID, default: Use()].add(longBytes)
             return confined.add(longBytes)
         }
         let (ofProcess, ofUser) = (perProcess[peer.processID] ?? Use(), perUser[peer.userID] ?? Use())
@@ -64,8 +66,8 @@ struct RequestBudget {
     /// Balances ``begin(longBytes:of:isConfined:)``, with the same arguments.
     mutating func end(longBytes: Int, of peer: PeerCredentials, isConfined: Bool) {
         guard !isConfined else {
-            let ofProcess = perConfinedProcess[peer.processID, default: 1]
-            perConfinedProcess[peer.processID] = ofProcess > 1 ? ofProcess - 1 : nil
+            perConfinedProcess[peer.processID]?.subtract(longBytes)
+            if perConfinedProcess[peer.processID]?.requests == 0 { perConfinedProcess[peer.processID] = nil }
             return confined.subtract(longBytes)
         }
         perProcess[peer.processID]?.subtract(longBytes)
