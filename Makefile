@@ -121,6 +121,7 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fis
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
+	@echo 'make build-packages  installs what building needs, with apt-get (make packages: also what testing needs)'
 	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
 	@echo 'make first-reader  prepares the trial of Docs/first-reader.md and waits for a reader; needs root and a network'
