@@ -127,7 +127,10 @@ final class BootedMachine: Sendable {
     static func blocks(of page: String, _ language: String) throws -> [String] {
         let text = try SourceTree.text(page)
         return text.split(separator: "```\(language)\n").dropFirst().compactMap { rest in
-            rest.firstRange(of: "```").map { String(rest[..<$0.lowerBound].replacing(installed, with: built)) }
+            rest.firstRange(of: "```").map {
+                String(rest[..<$0.lowerBound]).replacing(installed, with: built)
+                    .replacing("ExecStart=auth", with: "ExecStart=" + built)
+            }
         }
     }
 
@@ -244,7 +247,12 @@ final class BootedMachine: Sendable {
         let sealed = try await asRoot("bash", "-euc", forRoot)
         guard sealed.status == 0 else { throw Failure("systemd-creds: \(sealed.err)") }
         try await startAgain()
-        try await person("bash", "-euc", forPerson.replacing("--store sealed-file", with: "--store \(store)"))
+        let setting = "config set store "
+        try await person(
+            "bash", "-euc",
+            forPerson.replacing("authc \(setting)sealed-file", with: "\(command) \(setting)\(store)"))
+        // As the next login does.
+        try await person("systemctl", "--user", "stop", "authd.service")
     }
 
     func signIn(to backend: Backend = .appTemplate) async throws {

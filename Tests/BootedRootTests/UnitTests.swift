@@ -190,17 +190,16 @@ struct UnitTests {
             try await machine.person("systemctl", "--user", "enable", "authd-extra.socket")
             let busy = try await machine.asPerson(["systemctl", "--user", "start", "authd-extra.socket"])
             #expect(busy.status != 0)
-            try await machine.person("systemctl", "--user", "stop", "authd.socket", "authd.service")
-            try await machine.person("systemctl", "--user", "start", "authd-extra.socket", "authd.socket")
+            let recipes = try BootedMachine.blocks(of: "Docs/recipes.md", "sh")
+            let extraUnit = try #require(recipes.first { $0.contains("systemctl --user enable authd-extra.socket") })
+            try await machine.person("bash", "-euc", extraUnit)
             #expect(try await machine.authc("token").out == token)
             #expect(try await machine.person("stat", "-c", "%a", extra, "/run/user/1000/authd-extra") == "600\n700\n")
             #expect(try await machine.authc("status", "--socket", extra).status == 77)
             let rules = "\n[listener.extra]\nsessions = [\"app-template\"]\nclasses = [\"status\"]\n"
             try await machine.write(former + rules, to: settings)
-            let reload = try BootedMachine.blocks(of: "Docs/recipes.md", "sh").first {
-                $0.contains("systemctl --user reload authd")
-            }
-            try await machine.person("bash", "-c", try #require(reload))
+            let reload = try #require(recipes.first { $0.contains("authc reload") })
+            try await machine.person("bash", "-euc", reload.replacing("authc ", with: machine.command + " "))
             #expect(try await machine.journal(until: "[listener.extra] is different") != nil)
             #expect(try await machine.authc("status", "--socket", extra).status == 0)
             #expect(try await machine.authc("token", "--socket", extra).status == 77)
