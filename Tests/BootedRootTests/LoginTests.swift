@@ -48,6 +48,15 @@ struct LoginTests {
                 let changed = try await machine.asRoot(["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"] + change)
                 #expect(changed.out == token, "\(change): \(changed)")
             }
+            // The command that is named there works there, too.
+            try await machine.person("systemctl", "--user", "stop", "authd.socket", "authd.service")
+            let bare = ["env", "-u", "XDG_RUNTIME_DIR", "-u", "DBUS_SESSION_BUS_ADDRESS"]
+            let stopped = try await machine.asPerson(bare + [command, "list"])
+            #expect(stopped.status == 69, "\(stopped)")
+            let start = try #require(stopped.err.firstMatch(of: /`(XDG_RUNTIME_DIR=\S+ systemctl [^`]+)`/)?.1)
+            let started = try await machine.asPerson(bare + ["sh", "-c", String(start)])
+            #expect(started.status == 0, "\(started)")
+            #expect(try await machine.authc("token").out == token)
             // root is another user, who has no agent here.
             try await machine.apply("echo 'ada ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/ada")
             let root = try await machine.asPerson(["sudo", command, "token"])

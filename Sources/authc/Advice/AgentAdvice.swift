@@ -21,7 +21,10 @@ enum AgentAdvice {
     static func starting(at path: String, with verb: String) -> String {
         guard let unit = unit(of: path) else { return running(at: path) }
         let isUsual = unit == usualUnit
-        if hasUserManager { return "`systemctl --user \(verb) \(unit)`" + (isUsual ? ", or `authd`" : "") }
+        if hasUserManager {
+            let variables = managerVariables.map { "\($0.name)=\(ShellWord.quoted($0.value)) " }.joined()
+            return "`\(variables)systemctl --user \(verb) \(unit)`" + (isUsual ? ", or `authd`" : "")
+        }
         guard isUsual else { return running(at: path) }
         return "`authd` in another terminal, because there is no systemd user manager to start it"
     }
@@ -67,6 +70,11 @@ enum AgentAdvice {
 
     /// Whether systemctl(1) can reach this user's manager.
     static var hasUserManager: Bool { unsafe access(runtimeFolder.path + "/systemd/private", F_OK) == 0 }
+
+    /// What systemctl(1) needs to find the manager, and shells of su(1) and sudo(8) do not have.
+    static var managerVariables: [(name: String, value: String)] {
+        RuntimeFolder(environment: environmentValue) == nil ? [(RuntimeFolder.variable, runtimeFolder.path)] : []
+    }
 
     private static var runtimeFolder: RuntimeFolder {
         RuntimeFolder(environment: environmentValue, userID: getuid())

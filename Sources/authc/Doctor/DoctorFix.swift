@@ -34,8 +34,9 @@ enum DoctorFix: Equatable {
         case .startSocket, .linger:
             let words = command.split(separator: " ").map(String.init)
             let files = errors.map { [(number: STDERR_FILENO, file: $0)] } ?? []
-            let status = try ChildProgram(command: words, variables: [], descriptors: files)
-                .run(isQuiet: true, until: deadline)
+            let status = try ChildProgram(
+                command: words, variables: AgentAdvice.managerVariables, descriptors: files
+            ).run(isQuiet: true, until: deadline)
             guard status == 0 else {
                 throw Failure(status: .temporary, kind: "fix", message: "`\(command)` ended with status \(status)")
             }

@@ -21,8 +21,8 @@ enum AgentStart {
 
     private static func isEnabled(errors: Descriptor, until deadline: Deadline) -> Bool {
         let query = ChildProgram(
-            command: ["systemctl", "--user", "is-enabled", "authd.socket"], variables: [],
-            descriptors: [(STDERR_FILENO, errors)])
+            command: ["systemctl", "--user", "is-enabled", "authd.socket"],
+            variables: AgentAdvice.managerVariables, descriptors: [(STDERR_FILENO, errors)])
         return (try? query.run(isQuiet: true, until: deadline)) == 0
     }
 
