@@ -21,12 +21,21 @@ struct DockerConfiguration {
         if let present, present != helper {
             throw .usage(
                 "\(file.path) has another helper for \(registry): docker-credential-\(Visible.line(present))",
-                hint: "remove it first")
+                hint: remove && present.hasPrefix("authd-")
+                    ? "name its session: -s \(Visible.line(String(present.dropFirst("authd-".count))))"
+                    : "remove it first")
         }
         guard !remove else {
             guard present != nil else { return Output.note("\(file.path) does not name \(helper) for \(registry)") }
             try write(nil, in: former, to: file, dryRun: dryRun)
-            return Output.note("\(line) removed from \(file.path)")
+            Output.note("\(line) removed from \(file.path)")
+            // Another registry may use it.
+            let helpers = former["credHelpers"]?.objectValue ?? JSONObject()
+            let others = helpers.keys.filter { $0 != registry }
+            guard !others.contains(where: { helpers[$0]?.stringValue == helper }) else {
+                return Output.note("\(script.path) is still in use, and was not removed")
+            }
+            return try script.remove(dryRun: dryRun)
         }
         try script.install(dryRun: dryRun)
         if present == nil { try write(helper, in: former, to: file, dryRun: dryRun) }

@@ -150,8 +150,19 @@ struct HelperTests {
             #expect(try await run("docker-credential-authd list", scene).out == "{}\n")
             #expect(try await run("echo {} | docker-credential-authd store", scene).status == 64)
             let removed = try await run(
-                "authc helper install docker --for \(server.url) --remove; cat .docker/config.json", scene)
-            #expect(removed.out == "{}\n", "\(removed.out)")
+                """
+                authc helper install docker --for https://other.example
+                authc helper install docker --for https://other.example --remove; ls .local/bin
+                authc helper install docker --for \(server.url) --remove; ls .local/bin; cat .docker/config.json
+                """, scene)
+            #expect(removed.out == "docker-credential-authd\n{}\n", "\(removed)")
+            let ofSession = try await run(
+                """
+                authc helper install docker --for \(server.url) -s work
+                authc helper install docker --for \(server.url) --remove
+                """, scene)
+            #expect(ofSession.status == 64 && ofSession.err.contains("-s work"), "\(ofSession)")
+            _ = try await run("authc helper install docker --for \(server.url) -s work --remove", scene)
             let foreign = try await run(
                 """
                 echo '{"credHelpers": {"\(host)": "ecr-login"}}' > .docker/config.json
