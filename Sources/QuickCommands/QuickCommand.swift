@@ -60,7 +60,7 @@ struct QuickCommand {
     /// The exit status if the result was printed, otherwise `nil`.
     func run() -> Int32? {
         guard Printer.canPrint else { return nil }
-        if name == .version { return Printer.print(Release.version) ? 0 : nil }
+        if name == .version { return Printer.print(Release.line) ? 0 : nil }
         guard let folder = AgentFolder() else { return nil }
         if name == .prompt { return PromptFile.print(in: folder, asJSON: isJSON) ? 0 : nil }
         return AgentReport(self, in: folder)?.print()

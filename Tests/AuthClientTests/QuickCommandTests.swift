@@ -46,10 +46,11 @@ struct QuickCommandTests {
     func version() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await QuickAuthc.expectSame("\(Release.version)\n", of: ["--version"], folder)
+        try await QuickAuthc.expectSame("authc \(Release.version)\n", of: ["--version"], folder)
         // It needs no agent, and no place for one.
         try await QuickAuthc.expectSame(
-            "\(Release.version)\n", of: ["--version"], folder, ["AUTHD_SOCKET": "relative", "AUTHD_SESSION": "No"])
+            "authc \(Release.version)\n", of: ["--version"], folder,
+            ["AUTHD_SOCKET": "relative", "AUTHD_SESSION": "No"])
     }
 
     @Test("leaves every other command line to the full program")

@@ -75,7 +75,8 @@ struct UsageProblemTests {
     func description(line: String) async throws {
         let descriptions = [
             "call": "\n  <name>  The endpoint.\n",
-            "wait --until x": "\n  --until <until>  One of active, online, signed_out.\n",
+            "wait --until x": "\n  --until <until>  active, online (there is a network) or signed_out. "
+                + "Default: active.\n",
         ]
         let result = try await Self.run(line)
         #expect(result.status == 64 && result.errors.hasPrefix("authc: "), "\(result)")

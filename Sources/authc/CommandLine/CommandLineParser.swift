@@ -90,7 +90,7 @@ struct Authc: ParsableCommand {
             Manual pages: authc(1), authd(1), authd.toml(5), authd-profile(5), authd-policy(5), authd-protocol(7), \
             authd-recipes(7).
             """,
-        version: Release.version,
+        version: "authc \(Release.version)",
         subcommands: [
             TrialCommand.self, LoginCommand.self, Register.self, Logout.self, Password.self, Status.self, List.self,
             Use.self, Token.self, Exec.self, Env.self, Helper.self, Mcp.self, Proxy.self,

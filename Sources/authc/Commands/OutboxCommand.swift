@@ -3,7 +3,7 @@ import CommandArguments
 
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "Requests that were made with --queue and wait to be sent.",
+        commandName: "outbox", abstract: "Show, send or delete requests that wait to be sent (--queue).",
         subcommands: [ListEntries.self, ShowEntry.self, Flush.self, Drop.self], defaultSubcommand: ListEntries.self)
 
     struct ListEntries: AgentCommand {

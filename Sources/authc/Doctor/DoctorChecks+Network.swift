@@ -56,7 +56,7 @@ extension DoctorChecks {
             return skews.map { provider, skew in
                 .warning(
                     .clock, StatusCard.skewText(skew, of: provider),
-                    hint: "\(StatusCard.skewHint); it does not shorten the life of tokens"
+                    hint: "\(StatusCard.skewHint); a wrong clock does not shorten the life of tokens"
                 ).about(provider, "the clock differs from this machine's", list: allProviders)
             }
         }

@@ -3,7 +3,7 @@ import CommandArguments
 
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "provider", abstract: "The backends to sign in to.",
+        commandName: "provider", abstract: "List, add and check providers.",
         subcommands: [
             ListThem.self, Show.self, Check.self, ProviderAdd.self, ProviderNew.self, Forget.self,
             ClientMetadataCommand.self,

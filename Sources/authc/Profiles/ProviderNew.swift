@@ -9,7 +9,7 @@ struct ProviderNew: AgentCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Write a first profile for a backend, to edit by hand.",
+        abstract: "Write a first profile for a provider, to edit by hand.",
         discussion: """
             On a terminal, authc asks for what is missing. Otherwise it uses defaults. Put the file in \
             ~/.config/authd/providers/.

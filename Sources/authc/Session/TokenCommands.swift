@@ -27,11 +27,13 @@ struct Token: AgentCommand {
 
 struct Wait: AgentCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Wait until a session is active, online or signed out.")
+        commandName: "wait", abstract: "Wait until a session is active or signed out, or until there is a network.")
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "One of active, online, signed_out.", completion: .words(WaitGoal.self), transform: goal)
+    @Option(
+        help: "active, online (there is a network) or signed_out. Default: active.",
+        completion: .words(WaitGoal.self), transform: goal)
     var until: WaitGoal = .active
 
     /// How often in a row the agent may be gone. It is started again after an upgrade, or after a crash.

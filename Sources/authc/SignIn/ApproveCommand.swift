@@ -6,7 +6,8 @@ struct Approve: AgentCommand {
         commandName: "approve", abstract: "Answer the question about a program that waits for you.",
         discussion: """
             A rule with `effect = "ask"` has the agent ask you before it gives something to a program. Without a desktop, this \
-            answers, on a terminal of a login session. It is a convenience, and no protection from malicious programs of yours.
+            answers, on a terminal of a login session. It is a convenience. It does not protect from malicious programs that run as \
+            you.
             """)
 
     @OptionGroup var common: AskingOptions
