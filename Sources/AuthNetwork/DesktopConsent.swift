@@ -16,6 +16,8 @@ package final class DesktopConsent: ConsentPrompt, @unchecked Sendable {
         var server: String?
         /// The server's number of the notification.
         var number: UInt32?
+        /// A button was clicked: that is the answer, if it came from the owner of the name.
+        var isAnswered = false
         var subscriptions: [GLibSubscription] = []
     }
 
@@ -141,6 +143,8 @@ package final class DesktopConsent: ConsentPrompt, @unchecked Sendable {
             signal("NotificationClosed") { desktop, arguments in
                 let isRefused = arguments.members.last?.uint32 == Self.dismissedByUser
                 desktop.shown[number]?.number = nil
+                // GNOME and others close it, with the same reason, when a button is clicked.
+                guard desktop.shown[number]?.isAnswered != true else { return }
                 desktop.end(number, isRefused ? .answered(.refused) : .notShown)
             },
             // Another server has not shown it.
@@ -160,7 +164,8 @@ package final class DesktopConsent: ConsentPrompt, @unchecked Sendable {
     }
 
     private func chosen(_ button: Button, _ number: UInt64) {
-        guard let bus, let server = shown[number]?.server else { return }
+        guard let bus, let server = shown[number]?.server, shown[number]?.isAnswered == false else { return }
+        shown[number]?.isAnswered = true
         // The name may have got another owner just now.
         thread.begin(bus.readingOwner(of: Self.name), limit: Self.timeout) { [self] result in
             guard case .success(server) = result else { return end(number, .notShown) }

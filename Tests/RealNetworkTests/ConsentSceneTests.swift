@@ -58,6 +58,17 @@ struct ConsentSceneTests {
         }
     }
 
+    @Test("a button counts if the desktop closes the notification at the click", arguments: ["once", "hour", "refuse"])
+    func closes(button: String) async throws {
+        try await Self.play { lab, bus in
+            let waiting = try await lab.start(["token"])
+            #expect(await bus.asked.wait(for: "Notify \"authd\""))
+            try await bus.click(notification: 1, action: button)
+            let output = await waiting.output()
+            #expect(output.status == (button == "refuse" ? 77 : 0), "\(output)")
+        }
+    }
+
     @Test("an answer of a server other than the one that shows the question does not count")
     func servers() async throws {
         try await Self.play { lab, bus in

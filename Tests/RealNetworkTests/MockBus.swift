@@ -170,6 +170,20 @@ final class MockBus: Sendable {
         try await emit("ActionInvoked", "us", "[<uint32 \(number)>, <'\(action)'>]")
     }
 
+    /// Like a user who clicks it on GNOME, whose notifications close at a click. Both signals are sent before either is
+    /// handled.
+    func click(notification number: Int, action: String = "default") async throws {
+        let name = "org.freedesktop.Notifications"
+        let code = """
+            self.EmitSignal('\(name)', 'ActionInvoked', 'us', [args[0], args[1]])
+            self.EmitSignal('\(name)', 'NotificationClosed', 'uu', [args[0], dbus.UInt32(2)])
+            """
+        let mock = ["gdbus", "call", "--session", "--dest", name, "--object-path", "/org/freedesktop/Notifications"]
+        _ = try await run(
+            mock + ["--method", "org.freedesktop.DBus.Mock.AddMethod", "org.authd.Test", "Click", "us", "", code])
+        _ = try await run(mock + ["--method", "org.authd.Test.Click", "\(number)", action])
+    }
+
     /// Like a compositor that lets the next window have the focus.
     func giveActivation(_ token: String, notification number: Int) async throws {
         try await emit("ActivationToken", "us", "[<uint32 \(number)>, <'\(token)'>]")

@@ -1,14 +1,20 @@
+import Foundation
+
 /// dunst, a notification server of desktops, on a virtual screen: what the user sees and does.
 package final class NotificationScreen: Sendable {
     package let screen: VirtualScreen
     private let dunst: Child
 
     /// No notification disappears by itself.
-    package init(on desktop: Desktop) async throws {
+    /// - Parameter choosing: the button that the user chooses in the menu of all buttons.
+    package init(on desktop: Desktop, choosing button: String? = nil) async throws {
         screen = try await VirtualScreen(on: desktop)
+        let menu = try desktop.folder.write("#!/bin/sh\nexec grep -m1 -F '\(button ?? "")'\n", to: "menu")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: menu)
         let urgencies = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }
         let settings = try desktop.folder.write(
-            "[global]\norigin = top-left\noffset = 0x0\nmouse_left_click = do_action\n" + urgencies.joined(),
+            "[global]\norigin = top-left\noffset = 0x0\nmouse_left_click = do_action\ndmenu = \(menu)\n"
+                + urgencies.joined(),
             to: "dunstrc")
         dunst = try await Child(["dunst", "-conf", settings, "-print"], environment: screen.environment)
         let owned = try await desktop.run([
