@@ -19,6 +19,8 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         var number: UInt32?
         /// The activation token for the next choice.
         var activation: String?
+        /// When the user has chosen the action of the shown notice.
+        var chosenAt: SuspendingClock.Instant?
         var isBusy = false
     }
 
@@ -36,6 +38,8 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private static let timeout = Duration.seconds(10)
     /// A reason of NotificationClosed.
     private static let dismissedByUser: UInt32 = 2
+    /// How long after a click a server closes the notice because of it.
+    private static let closingTime = Duration.seconds(5)
     /// The name of the desktop entry, for the application's name and icon.
     private static let entry = "org.authd.agent"
     /// Tokens of compositors have some 40 characters.
@@ -105,6 +109,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
             known[subject]?.number = nil
             known[subject]?.sent = nil
             known[subject]?.activation = nil
+            known[subject]?.chosenAt = nil
         }
     }
 
@@ -166,6 +171,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         else { return }
         let activation = known[subject]?.activation
         known[subject]?.activation = nil
+        known[subject]?.chosenAt = .now
         receiver.yield(.chosen(subject, key: key, activation: activation))
     }
 
@@ -173,6 +179,12 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         guard let subject = subject(of: arguments.members.first?.uint32) else { return }
         known[subject]?.number = nil
         guard arguments.members.last?.uint32 == Self.dismissedByUser else { return }
+        // GNOME and others close it, with the same reason, when its action is chosen.
+        if let chosenAt = known[subject]?.chosenAt, chosenAt + Self.closingTime > .now {
+            known[subject]?.chosenAt = nil
+            known[subject]?.sent = nil
+            return
+        }
         // It is shown again only if it is requested again.
         known[subject] = nil
         receiver.yield(.dismissed(subject))
@@ -206,6 +218,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
                 self.known[subject]?.sent = nil
             } else if case .success(let number) = result {
                 self.known[subject]?.number = number
+                self.known[subject]?.chosenAt = nil
             }
             update(subject)
         }

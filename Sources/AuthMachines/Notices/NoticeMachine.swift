@@ -78,6 +78,9 @@ package struct NoticeMachine: Machine {
     package static let clickPause = Duration.seconds(10)
     /// No sign-in takes longer. A window that stays open does not disable the button after that.
     package static let longestWindow = Duration.seconds(15 * 60)
+    /// After what the user has chosen to try again, a notice whose cause lasts is shown again: many desktops close it at
+    /// the click.
+    package static let retryTime = Duration.seconds(60)
     /// How long a sign-in's success is shown; many desktops take as long.
     package static let resultTime = Duration.seconds(10)
 
@@ -93,6 +96,8 @@ package struct NoticeMachine: Machine {
     private var isOn = false
     /// What clicks have opened: when, and until when another click does nothing.
     private var windows: [Notice.Subject: (opened: BootInstant, until: BootInstant)] = [:]
+    /// What the user has chosen to try again, and when the notice is shown again.
+    private var retried: [Notice.Subject: BootInstant] = [:]
     /// Failures of buttons, as long as the cause of the notice lasts.
     private var failures: [Notice.Subject: NoticeFailure] = [:]
     /// Sign-ins that a click began, and until when their success is shown.
@@ -137,6 +142,8 @@ package struct NoticeMachine: Machine {
         if button.action.opensWindow {
             if let window = windows[subject], now < window.until { return }
             windows[subject] = (now, now + Self.longestWindow)
+        } else {
+            retried[subject] = now + Self.retryTime
         }
         turn.act(.publish(.chosen, notice))
         turn.act(button.action.opensWindow ? .openWindow(notice, activation: activation) : .retry(notice))
@@ -215,11 +222,12 @@ package struct NoticeMachine: Machine {
         let wall = turn.now.wall.unixSeconds
         let ends = view.sessions.compactMap { SessionEnd($0)?.nextChange(after: wall) }
             .map { turn.now.deadline(for: WallTime(unixSeconds: $0)) }
-        turn.wakeUp = (staleSince.values.map { $0 + Self.staleLimit } + ends + successes.values)
+        let bySubject = Dictionary(requested.map { ($0.subject, $0) }) { first, _ in first }
+        retried = retried.filter { bySubject[$0.key] != nil }
+        turn.wakeUp = (staleSince.values.map { $0 + Self.staleLimit } + ends + successes.values + retried.values)
             .filter { $0 > now }.min()
         // Most of the time there is nothing to report.
         if requested.isEmpty, shown.isEmpty { return dismissed = [:] }
-        let bySubject = Dictionary(requested.map { ($0.subject, $0) }) { first, _ in first }
         dismissed = dismissed.filter { (causes[$0.key] ?? bySubject[$0.key]?.reason) == $0.value }
         for notice in shown.values.sorted(by: Self.precedes) where bySubject[notice.subject] == nil {
             shown[notice.subject] = nil
@@ -231,6 +239,10 @@ package struct NoticeMachine: Machine {
             shown[notice.subject] = notice
             if isOn { turn.act(.show(notice)) }
             turn.act(.publish(.shown, notice))
+        }
+        for notice in requested where retried[notice.subject].map({ $0 <= now }) ?? false {
+            retried[notice.subject] = nil
+            if isOn, shown[notice.subject] == notice { turn.act(.show(notice)) }
         }
     }
 

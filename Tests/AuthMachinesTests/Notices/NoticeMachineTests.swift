@@ -182,6 +182,26 @@ struct NoticeMachineTests {
         #expect(machine.handle(.chosen(subject, key: "default"), at: Self.moment(.seconds(602))).actions.isEmpty)
     }
 
+    @Test("a notice is shown again a minute after the user has chosen to try again, unless it is over or closed")
+    func retried() throws {
+        let subject = Notice.Subject.session(Self.stale.session)
+        var machine = NoticeMachine()
+        machine.handle(.turned(on: true), at: Self.moment())
+        machine.handle(.changed(NoticeInput(sessions: [Self.stale])), at: Self.moment())
+        machine.handle(.wake, at: Self.moment(.seconds(600)))
+        let stale = try #require(machine.shown.values.first)
+        let turn = machine.handle(.chosen(subject, key: "try-now"), at: Self.moment(.seconds(700)))
+        #expect(turn.wakeUp == Self.moment(.seconds(760)).boot)
+        #expect(machine.handle(.wake, at: Self.moment(.seconds(759))).actions.isEmpty)
+        var (over, closed) = (machine, machine)
+        #expect(machine.handle(.wake, at: Self.moment(.seconds(760))).actions == [.show(stale)])
+        #expect(machine.handle(.wake, at: Self.moment(.seconds(900))).actions.isEmpty)
+        over.handle(.changed(NoticeInput()), at: Self.moment(.seconds(759)))
+        #expect(over.handle(.wake, at: Self.moment(.seconds(760))).actions.isEmpty)
+        closed.handle(.dismissed(subject), at: Self.moment(.seconds(759)))
+        #expect(closed.handle(.wake, at: Self.moment(.seconds(760))).actions.isEmpty)
+    }
+
     @Test("a keyring is asked to open, and a passphrase needs a window")
     func unlock() {
         for (kind, opens) in [(StoreKind.secretService, false), (.sealedFile, true)] {
