@@ -68,8 +68,11 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
         let state = report.network
         isMetered.set(report.isMetered)
         guard let new = RouteSocket.picture() else {
-            // Without the kernel's data, only the monitor counts.
-            return broadcast.set(NetworkReading(reach: state == .offline ? .offline : .internet, monitor: state))
+            // Without the kernel's data, only the monitor counts. Nothing shows a change of the network.
+            let reach = state == .offline ? NetworkReading.Reach.offline : .internet
+            var reading = broadcast.current ?? NetworkReading(reach: reach)
+            (reading.reach, reading.monitor) = (reach, state)
+            return broadcast.set(reading)
         }
         let old = picture
         picture = new
