@@ -14,6 +14,7 @@ final class LogindSleep {
     private var ownership: GLibSubscription?
     private var signal: GLibSubscription?
     private var inhibitor: SleepHold?
+    private var hadBus = false
 
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
@@ -33,10 +34,19 @@ final class LogindSleep {
         connect()
     }
 
-    /// Without a system bus, only the clocks show sleep.
+    /// Without a system bus, only the clocks show sleep. One that is there may be slow, or be restarted.
     private func connect() {
         thread.begin(BusConnection.opening(address, on: thread), limit: Self.timeout) { [weak self] result in
-            guard let self, case .success(let bus) = result else { return }
+            guard let self else { return }
+            let bus: BusConnection
+            switch result {
+            case .success(let new): bus = new
+            case .failure(.timedOut): return connectLater()
+            case .failure:
+                if hadBus { connectLater() }
+                return
+            }
+            hadBus = true
             self.bus = bus
             closing = bus.whenClosed { [weak self] in self?.lost() }
             ownership = bus.watch(name: Self.name) { [weak self] owner in self?.appeared(owner) }
@@ -45,6 +55,10 @@ final class LogindSleep {
 
     private func lost() {
         (bus, closing, ownership, signal, inhibitor) = (nil, nil, nil, nil, nil)
+        connectLater()
+    }
+
+    private func connectLater() {
         thread.after(Self.pauseBeforeReconnecting) { [weak self] in self?.connect() }
     }
 
