@@ -194,7 +194,7 @@ package.targets += [
     // Waiting: a value, a state with listeners, a thread for work that blocks.
     target("AuthConcurrency"),
     // Files and folders that only their owner can read.
-    target("AuthFiles", ["AuthWire"], settings: small),
+    target("AuthFiles", ["AuthWire", "CLinux"], settings: small),
     // Other programs as children of this process.
     target("AuthProcesses", ["AuthFiles", "CLinux"], settings: small),
     // Sockets of this machine that only their owner can use, and who is at the other end.

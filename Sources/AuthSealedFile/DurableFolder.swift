@@ -1,6 +1,7 @@
 package import AuthFiles
 import AuthModel
 import Glibc
+import Synchronization
 
 /// A folder whose files are replaced atomically: after a loss of power a file has its old or its new content
 /// (``AtomicFile``).
@@ -13,9 +14,14 @@ package struct DurableFolder: Sendable {
     let path: String
     private let note: @Sendable (Step) -> Void
 
-    /// - Parameter note: called after each completed step.
-    package init(path: String, note: @escaping @Sendable (Step) -> Void = { _ in }) {
+    private let isOnNetwork: Bool?
+
+    /// - Parameters:
+    ///   - isOnNetwork: whether other machines may have it; `nil`: as its file system says.
+    ///   - note: called after each completed step.
+    package init(path: String, isOnNetwork: Bool? = nil, note: @escaping @Sendable (Step) -> Void = { _ in }) {
         self.path = path
+        self.isOnNetwork = isOnNetwork
         self.note = note
     }
 
@@ -26,19 +32,44 @@ package struct DurableFolder: Sendable {
         guard descriptor >= 0 else { throw failure("open the folder \(path)") }
         let claim = FolderClaim(descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            if errno == EWOULDBLOCK { throw .failed(reason: "another authd has the folder \(path)") }
+            if errno == EWOULDBLOCK { throw isHeld }
             throw failure("lock the folder \(path)")
         }
         // Only the owner may do that. A read-only disk keeps the mode.
         guard fchmod(descriptor, 0o700) == 0 || errno == EROFS else {
             throw failure("restrict access to the folder \(path)")
         }
+        if isOnNetwork ?? FileLock.isOnNetwork(descriptor) { try lockFile(for: claim) }
         return claim
     }
 
+    private var isHeld: StoreError { .failed(reason: "another authd has the folder \(path)") }
+
+    /// Locks a file in it, too: the lock of a folder on NFS counts only on this machine (flock(2)), that of a file counts on
+    /// all. It has to be open for writing, so that a local disk could not be made read-only. A server without locks, and one
+    /// that is full or read-only, do without.
+    private func lockFile(for claim: FolderClaim) throws(StoreError) {
+        let file = path + "/" + Self.lock
+        let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if [EROFS, ENOSPC, EDQUOT].contains(errno) { return }
+            throw failure("open \(file)")
+        }
+        claim.add(descriptor)
+        switch FileLock.lock(descriptor) {
+        case nil, ENOLCK?, ENOTSUP?: break
+        case EAGAIN?, EACCES?: throw isHeld
+        case let number?: throw .failed(reason: "\(SystemFailure("lock \(file)", number: number))")
+        }
+    }
+
+    private static let lock = ".lock"
+
     /// Removes leftovers of replacements that did not complete.
     func tidy() {
-        for name in (try? allNames()) ?? [] where name.hasPrefix(".") { unsafe unlink(path + "/" + name) }
+        for name in (try? allNames()) ?? [] where name.hasPrefix(".") && name != Self.lock {
+            unsafe unlink(path + "/" + name)
+        }
     }
 
     /// Without leftovers of replacements.
@@ -78,15 +109,18 @@ package struct DurableFolder: Sendable {
     }
 }
 
-/// Locks a folder for one process while this object lives (flock(2)); the kernel releases it with the process.
+/// Locks a folder for one process while this object lives; the kernel releases it with the process.
 final class FolderClaim: Sendable {
-    private let descriptor: CInt
+    private let descriptors: Mutex<[CInt]>
 
     init(_ descriptor: CInt) {
-        self.descriptor = descriptor
+        descriptors = Mutex([descriptor])
     }
 
+    /// Closed with the others.
+    func add(_ descriptor: CInt) { descriptors.withLock { $0.append(descriptor) } }
+
     deinit {
-        close(descriptor)
+        descriptors.withLock { for descriptor in $0 { close(descriptor) } }
     }
 }

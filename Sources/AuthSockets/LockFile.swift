@@ -1,5 +1,4 @@
 package import AuthFiles
-import CLinux
 import Glibc
 
 /// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, which contains our
@@ -21,11 +20,7 @@ package final class LockFile: Sendable {
         path = socket + ".lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .failed(SystemFailure("open \(path)")) }
-        var whole = Glibc.flock()
-        whole.l_type = Int16(F_WRLCK)
-        whole.l_whence = Int16(SEEK_SET)
-        guard unsafe fcntl(descriptor, linux_ofd_setlk, &whole) == 0 else {
-            let reason = errno
+        if let reason = FileLock.lock(descriptor) {
             defer { close(descriptor) }
             guard reason == EAGAIN || reason == EACCES else {
                 throw .failed(SystemFailure("lock \(path)", number: reason))

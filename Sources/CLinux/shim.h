@@ -56,6 +56,14 @@ static inline int linux_is_in_memory(int descriptor) {
     return fstatfs(descriptor, &found) == 0 && (found.f_type == 0x01021994 || found.f_type == 0x858458f6);
 }
 
+// Whether other machines may have the file system: NFS, CIFS or SMB (statfs(2)).
+static inline int linux_is_on_network(int descriptor) {
+    struct statfs found;
+    if (fstatfs(descriptor, &found) != 0) return 0;
+    uint32_t type = (uint32_t)found.f_type;
+    return type == 0x6969 || type == 0xff534d42 || type == 0xfe534d42;
+}
+
 // fcntl(2), "Open file description locks".
 static const int linux_ofd_setlk = 37;
 

@@ -1,4 +1,5 @@
 import AuthConcurrency
+import AuthFiles
 import AuthModel
 import AuthWire
 import Foundation
@@ -159,6 +160,22 @@ struct SealedFileStoreTests {
         try await first.save(sample())
         #expect(try await failure(place)?.contains("another authd has the folder") == true)
         #expect(try await first.loadAll().records == [sample()])
+    }
+
+    @Test("neither do two on different machines, if the folder is on NFS: the lock of a folder does not count there")
+    func claimedFile() throws {
+        let place = try SealedPlace()
+        let folder = DurableFolder(path: place.path, isOnNetwork: true)
+        _ = try folder.claim()
+        let descriptor = unsafe open(place.path + "/.lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        #expect(descriptor >= 0 && FileLock.lock(descriptor) == nil)
+        #expect(throws: StoreError.failed(reason: "another authd has the folder \(place.path)")) {
+            _ = try folder.claim()
+        }
+        folder.tidy()
+        close(descriptor)
+        _ = try folder.claim()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [".lock"])
     }
 
     private static func failure(_ work: () async throws -> Void) async -> (any Error)? {

@@ -34,7 +34,7 @@ struct TargetRules: Sendable {
         "CommandArguments": TargetRules(imports: [], forbiddenWords: doing + waiting),
         "AuthConfiguration": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing + waiting),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
-        "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
+        "AuthFiles": TargetRules(imports: standard.union(["AuthWire", "CLinux"]), forbiddenWords: waiting),
         "AuthProcesses": TargetRules(imports: standard.union(["AuthFiles", "CLinux"]), forbiddenWords: waiting),
         "AuthSockets": TargetRules(
             imports: standard.union(["AuthFiles", "AuthWire", "CLinux", "NIOCore"]), forbiddenWords: waiting),
