@@ -15,8 +15,26 @@ struct KeyringWrite {
     static var now: UInt64 { UInt64(max(0, g_get_real_time())) / 1_000_000 }
 }
 
-/// Detects services that end before they have saved what they accepted, and names the program.
+/// Detects services that lose or change what they have accepted, and names the program.
 extension SecretServiceStore {
+    /// - Parameter path: of an item, below that of its collection (Secret Service API draft 0.2, "Object Paths").
+    func note(_ session: SessionName, at path: String) {
+        sessions[path] = session
+        collections[session] = path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }
+
+    /// Reads back the first value that was written in a session. In about one of a hundred sessions, KWallet and its client
+    /// have different keys; it refuses what it cannot decrypt, but one time in 256 decryption succeeds.
+    func prove(
+        _ keyring: SecretServiceProxy, _ path: String, holds value: Secret, _ deadline: Deadline
+    ) async throws(StoreError) {
+        guard !keyring.isProven else { return }
+        guard try await ask(keyring.reading([path]), deadline, lockedPath: path)[path] == value else {
+            throw .failed(reason: "the keyring returned data other than what was written")
+        }
+        keyring.isProven = true
+    }
+
     func noteWrite(of session: SessionName, since: UInt64) {
         writes[session] = KeyringWrite(serviceRun: link.serviceRun, since: since)
     }
@@ -32,14 +50,30 @@ extension SecretServiceStore {
         for session in writes.keys { tellChange.yield(session) }
     }
 
+    /// An item that was seen in another collection than the present default is missing only if that one is open and does not
+    /// have it. If that one is not there, as with another service, the session is to be written again.
+    ///
     /// If the service has not changed, nothing is lost: what is missing was removed. A removal during an earlier run was seen
     /// then. If the collection was changed after our write, the write was saved with it (Docs/decisions/keyring.md).
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool {
-        guard let write = writes[session], write.serviceRun != link.serviceRun, !write.isRemoved else { return false }
         guard let bus = link.connection else { throw .missing(reason: "the connection to the message bus was lost") }
         let deadline = SuspendingClock.now + limit
         guard let path = try await ask(CollectionWatch.readingDefault(on: bus), deadline) else { return false }
-        let reading = CollectionWatch.reading("Modified", of: path, interface: CollectionWatch.interface, on: bus) {
+        if let collection = collections[session], collection != path {
+            do throws(StoreError) {
+                if try await ask(CollectionWatch.readingLocked(collection, on: bus), deadline) {
+                    // What the search has not found says nothing.
+                    writes[session]?.isRemoved = false
+                    throw .locked
+                }
+            } catch {
+                guard case .failed = error else { throw error }
+                return true
+            }
+        }
+        guard let write = writes[session], write.serviceRun != link.serviceRun, !write.isRemoved else { return false }
+        let written = collections[session] ?? path
+        let reading = CollectionWatch.reading("Modified", of: written, interface: CollectionWatch.interface, on: bus) {
             $0.uint64
         }
         do throws(StoreError) {

@@ -23,7 +23,9 @@ package actor SecretServiceStore: SessionStore {
     private nonisolated let changed: AsyncStream<SessionName>
     let tellChange: AsyncStream<SessionName>.Continuation
     /// The session of an item path, for items that were seen or written here.
-    private var sessions: [String: SessionName] = [:]
+    var sessions: [String: SessionName] = [:]
+    /// The collection in which a session's item was last seen or written.
+    var collections: [SessionName: String] = [:]
     /// Written after its caller had stopped waiting for the user.
     private var writtenLate: (session: SessionName, version: RecordVersion)?
     /// Writes of this run: they show what a service lost that ended too early.
@@ -96,7 +98,7 @@ package actor SecretServiceStore: SessionStore {
         for (path, value) in values.sorted(by: { $0.key < $1.key }) {
             do throws(DamagedRecord) {
                 let record = try SessionRecord(decoding: value)
-                sessions[path] = record.session
+                note(record.session, at: path)
                 if let other = newest[record.session], other.version.number >= record.version.number { continue }
                 newest[record.session] = record
             } catch {
@@ -117,7 +119,7 @@ package actor SecretServiceStore: SessionStore {
         var newest: SessionRecord?
         var damage: String?
         for (path, value) in values {
-            sessions[path] = session
+            note(session, at: path)
             do throws(DamagedRecord) {
                 let record = try SessionRecord(decoding: value)
                 guard record.session == session else {
@@ -179,13 +181,13 @@ package actor SecretServiceStore: SessionStore {
         let call = keyring.creating(
             in: collection, label: label, attributes: SessionItem.attributes(of: record), value: value)
         let path = try await write(call, deadline, lockedPath: collection) { path in
-            self.sessions[path] = record.session
+            self.note(record.session, at: path)
             self.writtenLate = (record.session, record.version)
             self.noteWrite(of: record.session, since: began)
         }
         noteWrite(of: record.session, since: began)
         guard let path else { return }
-        sessions[path] = record.session
+        note(record.session, at: path)
         try await prove(keyring, path, holds: value, deadline)
         // The session belonged to another provider before: its item has other attributes and was not replaced.
         for old in before where old != path { try await remove(old, keyring, deadline) }
@@ -340,18 +342,6 @@ extension SecretServiceStore {
             throw .failed(reason: "the keyring did not return the value of an item")
         }
         return values
-    }
-
-    /// Reads back the first value that was written in a session. In about one of a hundred sessions, KWallet and its client
-    /// have different keys; it refuses what it cannot decrypt, but one time in 256 decryption succeeds.
-    func prove(
-        _ keyring: SecretServiceProxy, _ path: String, holds value: Secret, _ deadline: Deadline
-    ) async throws(StoreError) {
-        guard !keyring.isProven else { return }
-        guard try await ask(keyring.reading([path]), deadline, lockedPath: path)[path] == value else {
-            throw .failed(reason: "the keyring returned data other than what was written")
-        }
-        keyring.isProven = true
     }
 
     /// A write, with the user's permission if the service requires that.

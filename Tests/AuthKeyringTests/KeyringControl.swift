@@ -27,18 +27,33 @@ actor KeyringControl {
         ) { _ in true }
     }
 
+    private static let passwords = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+
     func unlock(_ password: String = PrivateKeyring.password) async throws {
+        let secret = try await secret(password)
+        _ = try await call(
+            Self.passwords, "UnlockWithMasterPassword", "(objectpath '\(Self.collection)', \(secret))", reply: "()"
+        ) { _ in true }
+    }
+
+    /// Another collection becomes the default one. It is open.
+    func replaceDefault() async throws {
+        let secret = try await secret(PrivateKeyring.password)
+        let label = "{'org.freedesktop.Secret.Collection.Label': <'other'>}"
+        let path = try await call(Self.passwords, "CreateWithMasterPassword", "(\(label), \(secret))", reply: "(o)") {
+            $0.members.first?.string
+        }
+        _ = try await call(
+            "org.freedesktop.Secret.Service", "SetAlias", "('default', objectpath '\(path)')", reply: "()"
+        ) { _ in true }
+    }
+
+    private func secret(_ password: String) async throws -> String {
         let session = try await call(
             "org.freedesktop.Secret.Service", "OpenSession", "('plain', <''>)", reply: "(vo)"
         ) { $0.members.last?.string }
         let bytes = password.utf8.map { "0x" + String($0, radix: 16) }.joined(separator: ", ")
-        _ = try await call(
-            "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", "UnlockWithMasterPassword",
-            """
-            (objectpath '\(Self.collection)',
-             (objectpath '\(session)', @ay [], [byte \(bytes)], 'text/plain'))
-            """, reply: "()"
-        ) { _ in true }
+        return "(objectpath '\(session)', @ay [], [byte \(bytes)], 'text/plain')"
     }
 
     private func call<Value: Sendable>(
