@@ -225,6 +225,7 @@ final class KeyringLink {
             // It was open before, too: that says nothing about the items.
             states.set(unlocking == .dismissed ? .denied : .waiting)
         case .open where isUserSlow: states.set(.waiting)
+        case .open where writes.isRefused: states.set(.denied)
         case .open:
             unlocking = .notAsked
             states.set(.ready)
@@ -261,10 +262,13 @@ final class KeyringLink {
 
     /// The error for a caller that found it locked. Asks the user once.
     ///
-    /// - Parameter paths: the collection, or locked items of one.
-    func foundLocked(_ paths: [String]) -> StoreError {
+    /// - Parameters:
+    ///   - paths: the collection, or locked items of one.
+    ///   - quietly: without a question, because nobody needs the content now.
+    func foundLocked(_ paths: [String], quietly: Bool = false) -> StoreError {
         if unlocking == .dismissed { return .dismissed }
-        states.set(.locked)
+        if !quietly || unlocking == .notAsked { states.set(.locked) }
+        guard !quietly else { return .locked }
         if unlocking == .notAsked { unlocksItems = false }
         ask(toUnlock: paths)
         return .locked
@@ -293,8 +297,9 @@ final class KeyringLink {
 
     /// The error for a caller that found locked items in an open collection: the service asks the user about each client
     /// (KeePassXC does).
-    func foundItemsLocked(_ paths: [String]) -> StoreError {
+    func foundItemsLocked(_ paths: [String], quietly: Bool = false) -> StoreError {
         if unlocking == .dismissed { return .dismissed }
+        guard !quietly else { return .locked }
         states.set(.waiting)
         if unlocking == .notAsked { unlocksItems = true }
         ask(toUnlock: paths)

@@ -109,8 +109,17 @@ package actor SecretServiceStore: SessionStore {
     }
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        try await load(session, quietly: false)
+    }
+
+    /// Without a question to the user: a lock is reported as a change, too, by some services.
+    package func loadReported(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        try await load(session, quietly: true)
+    }
+
+    private func load(_ session: SessionName, quietly: Bool) async throws(StoreError) -> SessionRecord? {
         let values = try await attempt { store, keyring, deadline throws(StoreError) in
-            try await store.values(SessionItem.attributes(finding: session), keyring, deadline)
+            try await store.values(SessionItem.attributes(finding: session), keyring, deadline, quietly: quietly)
         }
         return try newest(values, of: session)
     }
@@ -276,7 +285,7 @@ extension SecretServiceStore {
 
     /// - Parameter lockedPath: what to unlock if the service reports that it is locked.
     func ask<Value>(
-        _ call: GIOCall<Value>, _ deadline: Deadline, lockedPath: String? = nil
+        _ call: GIOCall<Value>, _ deadline: Deadline, lockedPath: String? = nil, quietly: Bool = false
     ) async throws(StoreError) -> Value {
         do throws(GLibFailure) {
             return try await thread.call(call, limit: SuspendingClock.now.duration(to: deadline))
@@ -287,18 +296,18 @@ extension SecretServiceStore {
             }
             let meaning = StoreError(error)
             guard meaning == .locked, let lockedPath else { throw meaning }
-            throw link.foundLocked([lockedPath])
+            throw link.foundLocked([lockedPath], quietly: quietly)
         }
     }
 
     /// The default collection, open.
-    func openCollection(_ deadline: Deadline) async throws(StoreError) -> String {
+    func openCollection(_ deadline: Deadline, quietly: Bool = false) async throws(StoreError) -> String {
         guard let bus = link.connection else { throw .missing(reason: "the connection to the message bus was lost") }
         guard let path = try await ask(CollectionWatch.readingDefault(on: bus), deadline) else {
             throw .missing(reason: "the keyring service has no default keyring; create one, or log in to the desktop")
         }
         guard try await !ask(CollectionWatch.readingLocked(path, on: bus), deadline) else {
-            throw link.foundLocked([path])
+            throw link.foundLocked([path], quietly: quietly)
         }
         return path
     }
@@ -306,39 +315,40 @@ extension SecretServiceStore {
     /// The paths of open items. An empty result counts only if the collection is open: services differ in what they find in a
     /// locked one.
     func find(
-        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline, quietly: Bool = false
     ) async throws(StoreError) -> [String] {
         // Some services do not reply to a search, or find nothing, while they are locked.
-        if link.states.current != .ready { _ = try await openCollection(deadline) }
-        let found = try await search(attributes, keyring, deadline)
+        if link.states.current != .ready { _ = try await openCollection(deadline, quietly: quietly) }
+        let found = try await search(attributes, keyring, deadline, quietly: quietly)
         guard found.isEmpty else { return found }
-        _ = try await openCollection(deadline)
+        _ = try await openCollection(deadline, quietly: quietly)
         // It may have been opened since the search.
-        return try await search(attributes, keyring, deadline)
+        return try await search(attributes, keyring, deadline, quietly: quietly)
     }
 
     private func search(
-        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline, quietly: Bool
     ) async throws(StoreError) -> [String] {
         let found = try await ask(keyring.searching(attributes), deadline)
         guard !found.locked.isEmpty else { return found.unlocked }
         // Some services lock individual items.
-        _ = try await openCollection(deadline)
-        throw link.foundItemsLocked(found.locked)
+        _ = try await openCollection(deadline, quietly: quietly)
+        throw link.foundItemsLocked(found.locked, quietly: quietly)
     }
 
     func values(
-        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline, quietly: Bool = false
     ) async throws(StoreError) -> [String: Secret] {
-        let paths = try await find(attributes, keyring, deadline)
+        let paths = try await find(attributes, keyring, deadline, quietly: quietly)
         if paths.isEmpty { return [:] }
-        let values = try await ask(keyring.reading(paths), deadline, lockedPath: paths.first)
+        let values = try await ask(keyring.reading(paths), deadline, lockedPath: paths.first, quietly: quietly)
         guard values.count < paths.count else { return values }
         // The reply omits items that were locked or removed since the search, and those whose value cannot be decrypted:
         // these exist.
-        _ = try await openCollection(deadline)
+        _ = try await openCollection(deadline, quietly: quietly)
         let missing = Set(paths).subtracting(values.keys)
-        guard try await search(attributes, keyring, deadline).allSatisfy({ !missing.contains($0) }) else {
+        guard try await search(attributes, keyring, deadline, quietly: quietly).allSatisfy({ !missing.contains($0) })
+        else {
             throw .failed(reason: "the keyring did not return the value of an item")
         }
         return values

@@ -33,6 +33,9 @@ final class WritePrompts {
         self.thread = thread
     }
 
+    /// The user has refused a write, and may be asked again only when present.
+    var isRefused: Bool { shown == nil && wasDismissed }
+
     var obstacle: StoreError? {
         if shown != nil { return .waiting }
         return wasDismissed ? .denied(reason: "the user denied the keyring's request to write") : nil

@@ -71,6 +71,47 @@ struct SecretServiceFaultTests {
         }
     }
 
+    @Test("is locked, the user is not asked because of a change that it reports")
+    func quiet() async throws {
+        try await withScene { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            try await scene.control().lock()
+            for _ in 1...3 {
+                await #expect(throws: StoreError.locked) { try await scene.store.loadReported(saved.session) }
+            }
+            // Asked before, gnome-keyring would have dismissed its prompt by now.
+            let states = scene.store.states()
+            await #expect(throws: StoreError.locked) { try await scene.store.save(saved) }
+            #expect(await states.reaches(.denied))
+        }
+    }
+
+    @Test("has another default, it says nothing about an item in a locked collection, and loses it with that one")
+    func otherDefault() async throws {
+        try await withScene { scene in
+            let store = scene.store
+            let saved = try record()
+            try await store.save(saved)
+            let control = try await scene.control()
+            try await control.replaceDefault()
+            #expect(try await store.load(saved.session) == saved)
+            #expect(try await !store.hasLost(saved.session))
+            try await control.lock()
+            await #expect(throws: StoreError.locked) { try await store.hasLost(saved.session) }
+            try await control.unlock()
+            #expect(try await !store.hasLost(saved.session))
+            // A service that does not have the collection.
+            let states = store.states()
+            try await scene.keyring.kill()
+            #expect(await states.reaches(.missing))
+            try await scene.keyring.startFaulty()
+            #expect(await states.reaches(.ready))
+            #expect(try await store.load(saved.session) == nil)
+            #expect(try await store.hasLost(saved.session))
+        }
+    }
+
     @Test("has asked the user and they refused, it asks again when the user requests something")
     func asksAgain() async throws {
         try await withScene { scene in
