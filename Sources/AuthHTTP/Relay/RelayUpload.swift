@@ -60,8 +60,15 @@ package final class RelayUpload {
 
     func next() -> Next {
         if isOver { return .nothing }
-        if !pieces.isEmpty {
-            let (piece, accepted) = pieces.removeFirst()
+        if let (first, accepted) = pieces.first {
+            let others = pieces.dropFirst()
+            pieces = []
+            // They have arrived together, or while nothing could be sent.
+            var piece = first
+            for other in others {
+                piece.writeImmutableBuffer(other.piece)
+                accepted.futureResult.cascade(to: other.accepted)
+            }
             return .piece(piece, accepted: accepted)
         }
         guard hasEnd else { return .nothing }

@@ -18,6 +18,7 @@ final class UploadExchange: ChannelInboundHandler {
     private let meaning: (any Error) -> TransportError
     private var channel: (any Channel)?
     private var isWriting = false
+    private var isSending = false
     private var isRequestSent = false
     private var isRefused = false
     /// Parts of the response that the receiver has not accepted yet.
@@ -77,11 +78,19 @@ final class UploadExchange: ChannelInboundHandler {
         upload.begin { [weak self] in self?.send() }
     }
 
-    /// One piece at a time: the next one when the system has accepted it.
+    /// One piece at a time: the next one when the system has accepted it. That may be at once, so this is a loop: a client
+    /// decides how many pieces there are.
     private func send() {
-        guard !isOver, !isWriting, let channel else { return }
+        guard !isSending else { return }
+        isSending = true
+        defer { isSending = false }
+        while !isOver, !isWriting, let channel, sendNext(on: channel) {}
+    }
+
+    /// - Returns: whether there was a piece.
+    private func sendNext(on channel: any Channel) -> Bool {
         switch upload.next() {
-        case .nothing: return
+        case .nothing: return false
         case .piece(let piece, let accepted):
             isWriting = true
             channel.writeAndFlush(HTTPClientRequestPart.body(.byteBuffer(piece))).assumeIsolated()
@@ -91,11 +100,13 @@ final class UploadExchange: ChannelInboundHandler {
                     accepted.succeed()
                     send()
                 }
+            return true
         case .end:
             channel.writeAndFlush(HTTPClientRequestPart.end(nil)).assumeIsolated().whenSuccess { [self] in
                 isRequestSent = true
                 endIfComplete()
             }
+            return false
         }
     }
 
