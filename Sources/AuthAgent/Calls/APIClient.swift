@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 internal import AuthMachines
 internal import AuthModel
 package import AuthWire
@@ -237,12 +238,14 @@ package final class APIClient: Sendable {
         while true {
             let (record, request, ready): (SessionRecord, HTTPRequest, HTTPRequest)
             do throws(AgentError) {
-                if order.waits { try await waitForNetwork(await session.record) }
+                if order.waits { try await waitForNetwork(await session.record, for: stream) }
                 record = try await self.record(of: session, signIn, token, for: order)
                 (request, ready) = try await requests(for: order, record, stream, sendsToken: token != nil, conditions)
             } catch {
                 throw .refused(error)
             }
+            // The agent may have been locked meanwhile, or its client may have gone.
+            if stream?.isClosed == true { throw .refused(.streamClosed) }
             let failure: RetryPlan.Failure
             let reason: ProviderFailure
             let sentAt = context.clock.now()
@@ -334,11 +337,22 @@ package final class APIClient: Sendable {
         return grant.explained(error)
     }
 
-    /// Returns when there is a network, or at once if this session's provider needs none.
-    private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
+    /// Returns when there is a network or the stream is closed, or at once if this session's provider needs none.
+    private func waitForNetwork(_ record: SessionRecord, for stream: APIStream?) async throws(AgentError) {
         guard context.providers.needsNetwork(record) else { return }
-        for await _ in context.board.changes() where context.board.network.state != .offline { return }
-        throw .noNetworkInTime
+        let closing = stream?.closing()
+        let hasEnded = await withTaskGroup(of: Bool.self) { [board = context.board] group in
+            group.addTask {
+                for await _ in board.changes() where board.network.state != .offline { return true }
+                return false
+            }
+            if let closing {
+                group.addTask { await closing.value() != nil }
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        if !hasEnded { throw .noNetworkInTime }
     }
 
     // MARK: The profile

@@ -21,6 +21,9 @@ package final class APIStream: HTTPResponseSink {
 
     private struct State {
         var hasResponded = false
+        var isClosed = false
+        /// Sent when it is closed.
+        var closing: OneShot<Void>?
         var acceptsHTML = false
     }
 
@@ -77,14 +80,36 @@ package final class APIStream: HTTPResponseSink {
 
     /// Ends it: the client has disconnected or has closed the stream, its time is over, or it may no longer read it.
     package func close(_ error: AgentError) {
+        let closing = state.withLock { state in
+            state.isClosed = true
+            return state.closing
+        }
         respondOnce(.failure(error))
         closed.send(())
+        closing?.send(())
         upload?.finish(.failed(error))
         // A client that has closed the stream knows why.
         download?.abandon(error == .streamClosed ? nil : error)
     }
 
     // MARK: The call's side
+
+    /// Whether its client has been told that it is over: then nothing is sent.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Whether its call waits for what ends with the closing, too.
+    var isWaiting: Bool { state.withLock { $0.closing != nil } }
+
+    /// Gets a value when it is closed; replaces the one before.
+    func closing() -> OneShot<Void> {
+        let closing = OneShot<Void>()
+        let isClosed = state.withLock { state in
+            state.closing = closing
+            return state.isClosed
+        }
+        if isClosed { closing.send(()) }
+        return closing
+    }
 
     /// Ends the attempt if it can be repeated. The next attempt gets what the client sends from now on.
     /// - Returns: whether it can be repeated.
