@@ -22,8 +22,9 @@ struct Exchange: Sendable {
             group.addTask { await timeLimit() }
             let first = await group.next()
             group.cancelAll()
-            if Task.isCancelled { return .failure(.cancelled) }
-            return first ?? .failure(.cancelled)
+            // What the provider has answered counts, even if nobody waits for it any more.
+            if case .success(let response)? = first { return .success(response) }
+            return Task.isCancelled ? .failure(.cancelled) : first ?? .failure(.cancelled)
         }
     }
 

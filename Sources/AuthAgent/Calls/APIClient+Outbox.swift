@@ -12,6 +12,12 @@ extension APIClient {
             throw AgentError(.validation, "Streamed bodies and responses cannot be queued.", cause: "queue")
         }
         let key = request.ownKey ?? OutboxEntry.newKey()
+        guard key.utf8.count <= OutboxEntry.longestKey else {
+            throw AgentError(
+                .validation,
+                "The Idempotency-Key of a request that is queued has at most \(OutboxEntry.longestKey) bytes.",
+                cause: "queue")
+        }
         let boundary = MultipartBody.newBoundary()
         var (call, session) = try await outboxCall(request, key: key, boundary: boundary)
         guard !["GET", "HEAD", "OPTIONS"].contains(call.template.method) else {
@@ -74,7 +80,7 @@ extension APIClient {
         case .request(let params): (call, session) = try await settled(params, boundary: boundary)
         case .call(let params): (call, session, _) = try await settled(params, boundary: boundary)
         }
-        (call.retry, call.waits) = (false, false)
+        (call.retry, call.waits, call.isQueued) = (false, false, true)
         call.template.headers.removeAll { $0.name.lowercased() == OutboxEntry.keyHeader }
         call.template.headers.append(TemplateField(name: "Idempotency-Key", value: Template(literal: key)))
         return (call, session)

@@ -270,6 +270,14 @@ package final class APIClient: Sendable {
                         key: ResponseCacheStorage.Key(record, url: request.url), request: request, reply: reply,
                         response: response, sentAt: sentAt, receivedAt: context.clock.now())
                 } catch {
+                    // The write is done, although nobody can read the answer: sent again, it would be done twice.
+                    if order.isQueued, (200..<300).contains(reply.status), error.error.cause == ErrorDecoder.undecodable
+                    {
+                        return Received(
+                            key: ResponseCacheStorage.Key(record, url: request.url), request: request, reply: reply,
+                            response: APIResponse(status: reply.status), sentAt: sentAt,
+                            receivedAt: context.clock.now())
+                    }
                     reason = wantsNonce ? .refused(.wantsNonceAgain(error.error)) : error
                     failure = .status(reply.status, retryAfter: error.error.retryAfter)
                 }

@@ -135,8 +135,9 @@ private final class OutboxPerformer: ActionPerformer {
             runner.start { [self] () async -> OutboxEvent? in
                 let result: Result<APIResponse, AgentError> = await Result(
                     of: try await send(entry, write, inAnySignIn: inAnySignIn))
-                // Cut off by the agent's end: that is not an answer.
-                return Task.isCancelled ? nil : .answered(entry.id, result)
+                // A failure while the agent ends may be only the cut-off.
+                if case .failure = result, Task.isCancelled { return nil }
+                return .answered(entry.id, result)
             }
         case .publish(let name, let item):
             let item = explained(item)

@@ -78,8 +78,10 @@ package struct OutboxMachine: Machine {
         case .requested(let caller, let command): carryOut(command, for: caller, &turn)
         case .callerGone(let caller): callerGone(caller, &turn)
         case .statusChanged(let sessions, let mayLoad):
+            let begins = mayLoad && !self.mayLoad
             self.mayLoad = mayLoad
-            if mayLoad { load(&turn) }
+            // After a failure it is read again later, whatever changes until then.
+            if begins || mayLoad && loadAt == nil { load(&turn) }
             statusChanged(sessions, &turn)
         case .stored(let result): stored(result, &turn)
         case .answered(let id, let result): answered(id, result, &turn)

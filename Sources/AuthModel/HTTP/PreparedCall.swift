@@ -29,6 +29,8 @@ package struct PreparedCall: Sendable {
 
     package var cache = CacheMode.standard
     package var retry = true
+    /// It is a write of the outbox: a success that cannot be read is one.
+    package var isQueued = false
     package var waits = false
     var timeout: Duration?
 

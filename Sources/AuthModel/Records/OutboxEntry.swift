@@ -134,4 +134,6 @@ package enum OutboxRequest: Sendable, Equatable {
 extension OutboxEntry {
     /// draft-ietf-httpapi-idempotency-key-header §2, in lower case.
     package static let keyHeader = "idempotency-key"
+    /// In bytes, of a caller's key: it is in every list and event.
+    package static let longestKey = 255
 }

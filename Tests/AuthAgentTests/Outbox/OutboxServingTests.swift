@@ -70,6 +70,37 @@ struct OutboxServingTests {
         }
     }
 
+    @Test("a write whose answer is a success that cannot be read is done; a key that is too long is refused")
+    func unreadableAnswer() async throws {
+        let (sent, sending) = AsyncStream<String>.makeStream()
+        let example = try APIClientTests.provider { request, _ throws(TransportError) in
+            sending.yield(request.url)
+            return ExampleProvider.json(201, "{")
+        }
+        try await APIClientTests.play(example) { sessions, api in
+            let session = try SessionName("example")
+            let entry = OutboxEntry(
+                id: "a", session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
+                title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
+            var params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
+            let store = FailingOutbox(entry, .request(params), failures: 0)
+            let outbox = Outbox(context: sessions.context, api: api, store: store, seed: 1, publish: { _ in })
+            params.headers["Idempotency-Key"] = String(repeating: "k", count: 256)
+            try await withThrowingTaskGroup(of: Void.self) { [params] group in
+                group.addTask { await outbox.run() }
+                var urls = sent.makeAsyncIterator()
+                #expect(await urls.next() == "http://localhost:1/votes")
+                while try await !outbox.list(OutboxParams()).entries.isEmpty {}
+                await #expect {
+                    try await outbox.post(.request(params))
+                } throws: { error in
+                    (error as? AgentError)?.kind == .validation
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test("a write is decided again when it is sent, with the caller who queued it, and a refusal is final")
     func decidedAgain() async throws {
         let (sent, sending) = AsyncStream<String>.makeStream()
