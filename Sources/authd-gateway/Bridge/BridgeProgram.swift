@@ -20,6 +20,7 @@ struct BridgeProgram: Sendable {
 
     /// Ends the process, unless it cannot begin.
     private func bridge() async throws(GatewayMistake) {
+        signals.handle()
         let target = BridgeTarget(arguments.url, session: arguments.session)
         let tokens = try tokenSource(target)
         let end = OneShot<Void>()

@@ -46,14 +46,16 @@ final class LineWriter: Sendable {
         _ = await wait?.value()
     }
 
-    /// Returns when everything is written, or at the limit.
-    func flush(within limit: Duration) async {
+    /// Returns when everything is written, or at the limit: whether everything was written.
+    @discardableResult
+    func flush(within limit: Duration) async -> Bool {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [thread] in _ = await thread.run {} }
             group.addTask { try? await Task.sleep(for: limit, clock: .continuous) }
             await group.next()
             group.cancelAll()
         }
+        return state.withLock { $0.unwritten == 0 && !$0.isClosed }
     }
 
     private static func writeAll(_ bytes: [UInt8]) -> Bool {

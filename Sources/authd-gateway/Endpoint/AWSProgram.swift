@@ -13,7 +13,9 @@ struct AWSProgram: Sendable {
         await GatewayProcess.end { () async throws(GatewayMistake) in
             let output = LineWriter()
             output.write(try await credentials().processJSON.serialized())
-            await output.flush(within: .seconds(1))
+            guard await output.flush(within: .seconds(1)) else {
+                throw GatewayMistake(text: "cannot write to standard output", status: 70)
+            }
         }
     }
 

@@ -50,9 +50,12 @@ struct EndpointProgram: Sendable {
         } catch {
             throw GatewayMistake(text: "cannot listen: \(error)", status: 70)
         }
+        signals.handle()
         await show(addresses)
         _ = await signals.next()
-        for server in servers { await server.drain() }
+        await withDiscardingTaskGroup { group in
+            for server in servers { group.addTask { await server.drain() } }
+        }
         await transport.shutdown()
     }
 

@@ -46,6 +46,7 @@ struct ProxyProgram: Sendable {
         } catch {
             throw GatewayMistake(text: "cannot listen: \(error)", status: 70)
         }
+        signals.handle()
         await show(sockets.map(\.address), key, found?.target)
         _ = await signals.next()
         await server.drain()

@@ -27,6 +27,7 @@ struct TrialProgram: Sendable {
                 "profile": .string(TrialProvider.profile(port: port)), "email": .string(TrialProvider.email),
                 "password": .string(TrialProvider.password),
             ]
+            signals.handle()
             output.write(hello.serialized())
         } catch {
             Note.write("cannot listen on a loopback address: \(error)")
