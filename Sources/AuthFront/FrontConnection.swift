@@ -29,6 +29,9 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
     private let authorities: Set<String>?
     private let service: any FrontService
     private let http: HTTPHandlers
+    /// Called once, before its first admitted request is served.
+    private let admitted: () -> Void
+    private var isAdmitted = false
 
     private let alarm: FrontAlarm
     private let presenceInterval: Duration
@@ -51,13 +54,14 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
 
     init(
         _ channel: any Channel, access: FrontAccess, authorities: Set<String>?, limits: FrontLimits,
-        service: any FrontService, _ http: HTTPHandlers
+        service: any FrontService, _ http: HTTPHandlers, admitted: @escaping () -> Void
     ) {
         self.channel = channel
         self.access = access
         self.authorities = authorities
         self.service = service
         self.http = http
+        self.admitted = admitted
         alarm = FrontAlarm(limits, on: channel.eventLoop)
         presenceInterval = limits.presenceInterval
     }
@@ -253,6 +257,10 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
         isLast = !received.isKeepAlive || head.has("upgrade", in: "connection")
         do throws(FrontProblem) {
             let request = try access.admit(head, at: authorities)
+            if !isAdmitted {
+                isAdmitted = true
+                admitted()
+            }
             self.head = head
             body = .receiving
             isServing = true

@@ -11,6 +11,8 @@ package final class FrontServer: Sendable {
     private struct State {
         var listeners: [any Channel] = []
         var connections: [ObjectIdentifier: any Channel] = [:]
+        /// Those without an admitted request, the oldest first.
+        var unadmitted: [ObjectIdentifier] = []
         var isDraining = false
         /// Succeeds when the last connection has ended.
         var empty: EventLoopPromise<Void>?
@@ -95,7 +97,7 @@ package final class FrontServer: Sendable {
         try pipeline.addHandler(
             FrontConnection(
                 channel, access: access, authorities: socket.address.authorities, limits: limits, service: service,
-                http))
+                http, admitted: { [key = ObjectIdentifier(channel)] in self.admitted(key) }))
     }
 
     /// The buffer for reads. It grows for a client that fills it. The connection then keeps it
@@ -119,21 +121,38 @@ package final class FrontServer: Sendable {
         return found.map { $0.userID == geteuid() }
     }
 
+    /// At the limit, the oldest connection that has not sent an admitted request gives way.
     private func add(_ channel: any Channel) -> Bool {
         let key = ObjectIdentifier(channel)
-        let fits = state.withLock { state in
-            guard !state.isDraining, state.connections.count < limits.connections else { return false }
+        let (fits, former) = state.withLock { state -> (Bool, (any Channel)?) in
+            guard !state.isDraining else { return (false, nil) }
+            var former: (any Channel)?
+            if state.connections.count >= limits.connections {
+                guard !state.unadmitted.isEmpty else { return (false, nil) }
+                former = state.connections.removeValue(forKey: state.unadmitted.removeFirst())
+            }
             state.connections[key] = channel
-            return true
+            state.unadmitted.append(key)
+            return (true, former)
         }
+        former?.close(promise: nil)
         guard fits else { return false }
         channel.closeFuture.whenComplete { _ in
+            self.admitted(key)
             self.state.withLock { state -> EventLoopPromise<Void>? in
                 state.connections[key] = nil
                 return state.connections.isEmpty ? state.empty : nil
             }?.succeed()
         }
         return true
+    }
+}
+
+extension FrontServer {
+    private func admitted(_ key: ObjectIdentifier) {
+        state.withLock { state in
+            if let place = state.unadmitted.firstIndex(of: key) { state.unadmitted.remove(at: place) }
+        }
     }
 }
 

@@ -235,6 +235,30 @@ struct FrontServerTests {
         }
     }
 
+    @Test("at the limit, the oldest connection without an admitted request gives way, and others do not")
+    func silentCrowd() async throws {
+        try await FrontScene.play({ $0.connections = 2 }) { scene in
+            let path = scene.path
+            try await onThread {
+                let served = try RawClient(path)
+                try served.send(Self.get + "\r\n")
+                #expect(try served.line() == "HTTP/1.1 200 OK\r")
+                var silent = try RawClient(path)
+                for _ in 1...3 {
+                    let next = try RawClient(path)
+                    #expect(try silent.rest() == "")
+                    silent = next
+                }
+                try silent.send(Self.get + "\r\n")
+                #expect(try silent.line() == "HTTP/1.1 200 OK\r")
+                #expect(try RawClient(path).rest() == "")
+                // With the rest of the first response before it.
+                try served.send(Self.get + "Connection: close\r\n\r\n")
+                #expect(try served.rest().contains("HTTP/1.1 200 OK\r\n"))
+            }
+        }
+    }
+
     @Test("at the end, idle connections are closed at once and requests in progress get their response")
     func drain() async throws {
         let gate = Gate()
