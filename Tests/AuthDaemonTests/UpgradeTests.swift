@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthConcurrency
 import AuthModel
 import AuthWire
 import Foundation
@@ -144,9 +145,14 @@ struct UpgradeTests {
     }
 
     private static func restart(_ commands: Commands, unit: String? = "authd@work.service") throws -> ProgramRestart {
+        try restart(unit: unit) { commands.end($0) }
+    }
+
+    private static func restart(
+        unit: String? = "authd@work.service", _ run: @escaping ProgramRestart.Run
+    ) throws -> ProgramRestart {
         let program = try #require(ProgramFile(path: "/bin/true", process: "/bin/true"))
-        return ProgramRestart(
-            program: program, arguments: ["--store", "sealed-file"], unit: unit, run: { commands.end($0) })
+        return ProgramRestart(program: program, arguments: ["--store", "sealed-file"], unit: unit, run: run)
     }
 
     @Test("the new program is checked with the agent's own options, then the manager restarts the agent's own unit")
@@ -180,6 +186,25 @@ struct UpgradeTests {
         #expect(commands.run.count == 1)
     }
 
+    @Test("a request and an upgrade restart the agent once; the check that this ends is no failure")
+    func concurrent() async throws {
+        let (commands, checks, other) = (Commands(), OneShot<Void>(), OneShot<Void>())
+        let restart = try Self.restart { command in
+            let outcome = commands.end(command)
+            guard commands.run.count == 1 else { return outcome }
+            checks.send(())
+            _ = await other.value()
+            return .killed(signal: SIGTERM)
+        }
+        let first = Task { try await restart.begin { true } }
+        _ = await checks.value()
+        #expect(try await restart.begin { true })
+        other.send(())
+        #expect(try await first.value)
+        #expect(try await restart.begin { true })
+        #expect(commands.run.filter { $0.first == ProgramRestart.systemctl }.count == 1, "\(commands.run)")
+    }
+
     @Test("clients learn how the agent is restarted, and why it never restarts by itself")
     func described() throws {
         let managed = try Self.restart(Commands())
@@ -205,8 +230,11 @@ struct UpgradeTests {
         #expect(
             try Self.restart(commands, unit: nil).commands
                 == "`kill \(getpid())`, then `authd --store sealed-file`")
-        let refused = try await #require(throws: AgentError.self) { try await Self.restart(commands).begin { true } }
+        let restart = try Self.restart(commands)
+        let refused = try await #require(throws: AgentError.self) { try await restart.begin { true } }
         #expect(refused.kind == .internal_)
         #expect(refused.message.contains("`systemctl --user restart authd@work.service`"), "\(refused)")
+        #expect(try await restart.begin { true })
+        #expect(commands.run.count == 4)
     }
 }

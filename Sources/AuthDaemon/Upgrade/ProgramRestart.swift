@@ -2,10 +2,11 @@ import AuthConcurrency
 package import AuthModel
 package import AuthWire
 import Glibc
+import Synchronization
 
 /// Has the service manager restart the agent, so that it runs the program that its file has now. The sessions are handed over
-/// as at any restart (Docs/decisions/handover.md).
-package struct ProgramRestart: Sendable {
+/// as at any restart (Docs/decisions/handover.md). A request and an upgrade may ask for it at the same time.
+package final class ProgramRestart: Sendable {
     /// Runs a command to its end, or until it has taken too long.
     typealias Run = @Sendable ([String]) async -> HookOutcome
 
@@ -18,6 +19,8 @@ package struct ProgramRestart: Sendable {
     private let arguments: [String]
     private let unit: String?
     private let run: Run
+    /// A restart was ordered: SIGTERM reaches all processes of the unit.
+    private let isOrdered = Atomic(false)
 
     /// - Parameters:
     ///   - program: `nil`: its file is not known, so it is not checked.
@@ -69,12 +72,18 @@ package struct ProgramRestart: Sendable {
         guard let unit else { throw .noServiceManager(startCommand) }
         if let program {
             let outcome = await run([program.path] + arguments + ["--check"])
+            // The restart that was ordered meanwhile may have ended the check.
+            guard !isOrdered.load(ordering: .acquiring) else { return true }
             guard outcome == .exited(0) else { throw .failsCheck(program.path, outcome) }
         }
         guard try isAllowed() else { return false }
+        guard !isOrdered.exchange(true, ordering: .acquiringAndReleasing) else { return true }
         let outcome = await run([Self.systemctl, "--user", "--no-block", "restart", "--", unit])
         // The manager may end all processes of the unit before the command ends by itself.
-        guard [.exited(0), .killed(signal: SIGTERM)].contains(outcome) else { throw .notRestarted(unit, outcome) }
+        guard [.exited(0), .killed(signal: SIGTERM)].contains(outcome) else {
+            isOrdered.store(false, ordering: .releasing)
+            throw .notRestarted(unit, outcome)
+        }
         return true
     }
 
