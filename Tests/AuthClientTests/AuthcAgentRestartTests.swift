@@ -39,6 +39,21 @@ struct AuthcAgentRestartTests {
         #expect(agent.requests.map(\.method) == ["agent.restart", "agent.info", "agent.info"])
     }
 
+    @Test("an agent that is about to end, as after an upgrade, is waited for", arguments: [true, false])
+    func endsAlready(says: Bool) async throws {
+        let agent = try TestAgent { peer, request in
+            switch request.method {
+            case "agent.restart":
+                if says { peer.fail(request, AgentError(.busy, "The agent is stopping.", cause: "stopping")) }
+                peer.end()
+            default: peer.reply(request, Self.info(pid: 8))
+            }
+        }
+        defer { agent.stop() }
+        let result = try await Program.run(["agent", "restart"], folder: agent.folder)
+        #expect(result.status == 0 && result.output.hasSuffix("process 8\n"), "\(result)")
+    }
+
     @Test("an agent that does not end in time is a timeout")
     func late() async throws {
         let agent = try TestAgent(replies: ["agent.restart": .success(["pid": 7])])

@@ -62,11 +62,12 @@ private struct AgentRestarting {
         }
     }
 
-    /// - Returns: the process that ends.
-    private func requestRestart(from agent: Agent) throws(Failure) -> Int32 {
+    /// - Returns: the process that ends; `nil`: the agent was already stopping, as after an upgrade.
+    private func requestRestart(from agent: Agent) throws(Failure) -> Int32? {
         do throws(Failure) {
             return try agent.call(AgentRestart(), within: time).value.pid
         } catch {
+            if Self.isBetweenAgents(error) { return nil }
             guard let agentError = error.agentError, agentError.code == AgentError.methodNotFound("").code else {
                 throw error
             }
