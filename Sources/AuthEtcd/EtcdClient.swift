@@ -41,6 +41,8 @@ final class EtcdClient: Sendable {
         state = Mutex(State(ring: EndpointRing(endpoints)))
     }
 
+    func closeIdleConnections() async { await transport.closeIdleConnections() }
+
     /// Sends a request to one member after another until one carries it out.
     /// - Parameter diagnoses: whether to find out, after a call without an answer, if any member responds.
     func call(

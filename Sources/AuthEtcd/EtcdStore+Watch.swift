@@ -23,10 +23,11 @@ extension EtcdStore {
         var begin = clock.bootInstant
         while !Task.isCancelled {
             var seen = woken.current ?? 0
+            let network = networks.current ?? 0
             var isUnreachable = false
             do throws(StoreError) {
                 let revision = try await reporting { () throws(StoreError) in try await readAll() }
-                let (end, wasOpen) = await follow(from: revision + 1)
+                let (end, wasOpen) = await follow(from: revision + 1, in: network)
                 if wasOpen { (failures, begin) = (0, clock.bootInstant) }
                 guard !Task.isCancelled else { return }
                 if case .fault(let fault) = end {
@@ -106,8 +107,9 @@ extension EtcdStore {
         _ = try await reopened(instead: member)
     }
 
-    /// Watches until that ends, or until a response shows that etcd went back: a watch may stay open and silent then.
-    private func follow(from revision: Int64) async -> (end: WatchEnd, wasOpen: Bool) {
+    /// Watches until that ends, or until a response shows that etcd went back, or the network changes: a watch may stay open
+    /// and silent then.
+    private func follow(from revision: Int64, in network: Int) async -> (end: WatchEnd, wasOpen: Bool) {
         let used = client.endpoint
         return await withTaskGroup(of: WatchEnd.self) { group in
             group.addTask {
@@ -118,6 +120,7 @@ extension EtcdStore {
             }
             group.addTask { await self.check(used) }
             group.addTask { await self.isToReadAgain.wait { $0 } ? .fault(.wentBack) : .cancelled }
+            group.addTask { await self.networks.wait { $0 > network } ? .moved : .cancelled }
             let end = await group.next() ?? .cancelled
             group.cancelAll()
             if case .fault(let fault) = end { client.watchEnded(fault, at: used) }
@@ -196,12 +199,18 @@ extension EtcdStore {
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             // The watch may report later changes meanwhile.
             let known = view
-            let current = try? await reporting { () throws(StoreError) in
-                let snapshot = try await snapshot()
-                saw(mark: snapshot.mark)
-                if known.isLater(than: snapshot.sessions) { readAgain() }
-                try await readIfChanged(snapshot.cluster)
-                return snapshot
+            var current: EtcdSnapshot?
+            do throws(StoreError) {
+                current = try await reporting { () throws(StoreError) in
+                    let snapshot = try await snapshot()
+                    saw(mark: snapshot.mark)
+                    if known.isLater(than: snapshot.sessions) { readAgain() }
+                    try await readIfChanged(snapshot.cluster)
+                    return snapshot
+                }
+            } catch {
+                // The watch's connection may be dead as well, without an error. A new watch is tried soon.
+                if case .cluster(let fault) = error, fault.isUnreachable { return .fault(fault) }
             }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
@@ -227,7 +236,7 @@ extension EtcdStore {
 
     private enum WatchEnd: Equatable {
         case fault(ClusterFault)
-        /// The preferred member responds again.
+        /// The preferred member responds again, or the network is another one.
         case moved
 
         static let cancelled = WatchEnd.fault(.watchLost(reason: "the call was cancelled"))

@@ -116,6 +116,8 @@ package actor EtcdStore {
     private nonisolated let broadcast = StateBroadcast<StoreState>(nil)
     /// Counts what may end the pause of ``run()``.
     nonisolated let woken = StateBroadcast<Int>(0)
+    /// Counts changes of the network after which open connections may be dead.
+    nonisolated let networks = StateBroadcast<Int>(0)
     /// A response has shown that etcd went back, and what it has now is still to be read.
     nonisolated let isToReadAgain = StateBroadcast<Bool>(false)
     private nonisolated let changed: AsyncStream<SessionName>
@@ -179,8 +181,15 @@ package actor EtcdStore {
     /// The pause of ``run()`` ends: the user may have fixed what was wrong.
     package func retryPrompts() { wake() }
 
-    /// Even during an attempt, which may still fail: then the next one follows at once.
-    package func networkChanged() async { wake() }
+    /// Even during an attempt, which may still fail: then the next one follows at once. A watch may stay open although its
+    /// connection is dead, so it begins again.
+    package func networkChanged(endsConnections: Bool) async {
+        if endsConnections {
+            await client.closeIdleConnections()
+            networks.update { $0 = ($0 ?? 0) + 1 }
+        }
+        wake()
+    }
 
     private func endOutage() {
         guard waitsForEtcd else { return }

@@ -56,7 +56,7 @@ extension AsyncHTTPTransport {
             .connectTimeout(TimeAmount(limits.connect))
             .channelOption(.autoRead, value: false)
             .connect(host: host, port: port)
-            .flatMap { channel in Self.keepAlive(channel).map { channel } }
+            .flatMap { [limits] channel in Self.keepAlive(channel, limits.keepAlive).map { channel } }
             .flatMap { channel in
                 guard case .proxy(let proxy) = route else { return loop.makeSucceededFuture(channel) }
                 return Tunnel.through(proxy, to: origin, on: channel, until: deadline).map { channel }

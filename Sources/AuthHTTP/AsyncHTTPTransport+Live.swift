@@ -38,14 +38,12 @@ extension AsyncHTTPTransport {
         if let failure { throw failure }
     }
 
-    /// A connection whose other side is gone without a word (a laptop that slept, a NAT that forgot it) fails after two
-    /// minutes: 60 seconds of silence, then 4 probes 15 seconds apart.
-    static let keepAlive: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+    static func keepAlive(_ channel: any Channel, _ times: TransportLimits.KeepAlive) -> EventLoopFuture<Void> {
         let options: [(ChannelOptions.Types.SocketOption, Int)] = [
             (ChannelOptions.socketOption(.so_keepalive), 1),
-            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), 60),
-            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPINTVL)), 15),
-            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPCNT)), 4),
+            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), times.silence),
+            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPINTVL)), times.interval),
+            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPCNT)), times.probes),
         ]
         let set = options.map { channel.setOption($0.0, value: $0.1) }
         // A connection without them is better than none.

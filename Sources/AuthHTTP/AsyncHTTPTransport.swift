@@ -98,11 +98,11 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
             configuration.timeout.write = nil
             configuration.decompression = .disabled
             configuration.http1_1ConnectionDebugInitializer = { channel in
-                PeerName.check(channel, of: origin).flatMap { Self.keepAlive(channel) }
+                PeerName.check(channel, of: origin).flatMap { Self.keepAlive(channel, limits.keepAlive) }
             }
             configuration.httpVersion = version
             configuration.http2ConnectionDebugInitializer = { channel in
-                PeerName.check(channel, of: origin).flatMap { Self.keepAlive(channel) }
+                PeerName.check(channel, of: origin).flatMap { Self.keepAlive(channel, limits.keepAlive) }
                     .flatMap { ConnectionErrorHandler.add(channel) }
             }
             return configuration

@@ -1,5 +1,20 @@
 /// Limits for servers.
 package struct TransportLimits: Sendable, Equatable {
+    /// When a connection fails whose peer has disappeared (a laptop that slept, a NAT that forgot it): after some silence and
+    /// unanswered probes (tcp(7)).
+    package struct KeepAlive: Sendable, Equatable {
+        /// In seconds, as `interval`.
+        package var silence: Int
+        package var interval: Int
+        package var probes: Int
+
+        package init(silence: Int, interval: Int, probes: Int) {
+            self.silence = silence
+            self.interval = interval
+            self.probes = probes
+        }
+    }
+
     /// For name resolution, TCP, proxy and TLS together. Longer than that, there is no network.
     package var connect: Duration = .seconds(10)
     /// Silence during a response: before its head and between two parts.
@@ -16,6 +31,8 @@ package struct TransportLimits: Sendable, Equatable {
     package var idleConnection: Duration = .seconds(20)
     /// How long a closing connection waits for the other side's TLS close_notify, which never arrives over a dead network.
     package var closeNotify: Duration = .seconds(1)
+    /// For connections on which silence is normal. Two minutes; one probe a minute uses little power.
+    package var keepAlive = KeepAlive(silence: 60, interval: 15, probes: 4)
 
     package init() {}
 }

@@ -12,6 +12,8 @@ import Synchronization
 final class EtcdConnection: Sendable {
     /// etcd is on the same network, and a call has to end within seconds.
     private static let connectTimeout = Duration.seconds(2)
+    /// A watch with a dead connection reports no changes of other hosts, so it fails after 11 s.
+    private static let keepAlive = TransportLimits.KeepAlive(silence: 5, interval: 2, probes: 3)
 
     private let settings: EtcdSettings?
     private let group: any EventLoopGroup
@@ -65,6 +67,7 @@ final class EtcdConnection: Sendable {
         var configuration = AsyncHTTPTransport.Configuration(
             version: Release.version, proxy: "none", extraCAFile: settings.caFile, environment: Environment.all())
         configuration.limits.connect = connectTimeout
+        configuration.limits.keepAlive = keepAlive
         configuration.trustsOnlyExtraCA = settings.caFile != nil
         configuration.offersHTTP2 = false
         if let certificate = settings.certificateFile, let key = settings.keyFile {

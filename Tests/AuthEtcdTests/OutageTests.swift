@@ -90,7 +90,7 @@ struct OutageTests {
             let hadWatch = !transport.watchedHosts.isEmpty
             isDown.withLock { $0 = false }
             if byNetwork {
-                await store.networkChanged()
+                await store.networkChanged(endsConnections: false)
             } else {
                 _ = try? await store.load(name)
             }
@@ -99,6 +99,40 @@ struct OutageTests {
             return isPausing && !hadWatch && hasWatch && obstacle == nil
         }
         #expect(isBack)
+    }
+
+    @Test("begins its watch again when the network changes, or a check gets no answer", arguments: [true, false])
+    func silentWatch(byNetwork: Bool) async throws {
+        let etcd = OneKey()
+        let isDown = Mutex(false)
+        let watch = ScriptedTransport.Watch([Self.created], then: .stays)
+        let transport = ScriptedTransport(watches: [watch, watch]) { path, body throws(TransportError) in
+            guard !isDown.withLock({ $0 }) else { throw .connectionRefused(host: "one") }
+            return try etcd.answer(path, body)
+        }
+        let (checks, check) = AsyncStream<Void>.makeStream()
+        let store = Self.store(transport, clock: HostClock()) { duration in
+            if duration == .seconds(30) { for await _ in checks { break } }
+            await Task.yield()
+            try Task.checkCancellation()
+        }
+        let isWatching = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            defer { group.cancelAll() }
+            let isOpen = try await until { await store.isWatchOpen }
+            if byNetwork {
+                await store.networkChanged(endsConnections: true)
+            } else {
+                isDown.withLock { $0 = true }
+                check.yield()
+                let isNoticed = try await until { await store.obstacle() != nil }
+                #expect(isNoticed)
+                isDown.withLock { $0 = false }
+            }
+            let isAgain = try await until { transport.watchedHosts == ["one", "one"] }
+            return isOpen && isAgain
+        }
+        #expect(isWatching)
     }
 
     @Test("ends calls that wait for the first answer together, not one after the other")

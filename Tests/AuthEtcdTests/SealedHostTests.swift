@@ -54,7 +54,7 @@ struct SealedHostTests {
             try await store.delete(name)
             #expect(await store.states().first { $0 != .starting } == .locked)
             // An attempt after a change of the network ends in the same way.
-            await store.networkChanged()
+            await store.networkChanged(endsConnections: false)
             #expect(transport.watchedHosts.isEmpty)
             try await store.unlock(with: Secret("passphrase"))
             let isWatched = try await until { transport.watchedHosts == ["one"] }
@@ -101,7 +101,7 @@ struct SealedHostTests {
             await #expect(throws: SealRefusal.self) { try await store.unlock(with: Secret("passphrase")) }
             #expect(await store.states().first { $0 != .starting } == .notAnswering)
             isAway.withLock { $0 = false }
-            await store.networkChanged()
+            await store.networkChanged(endsConnections: false)
             let isWatched = try await until { transport.watchedHosts == ["one"] }
             #expect(isWatched)
             #expect(await store.states().first { $0 != .starting } == .ready)

@@ -13,6 +13,8 @@ package final class NetworkMonitor: Sendable {
         package var publishSkews: @Sendable (_ providers: [String: Duration]) -> Void
         /// Whether the network is metered.
         package var publishMetered: @Sendable (Bool) -> Void
+        /// Open connections may be dead: the machine has other addresses or routes, or has slept.
+        package var connectionsEnd: @Sendable () async -> Void
         /// Each session is to get its ``NetworkMonitor/news(of:)``; never called twice at once.
         package var notifySessions: @Sendable () async -> Void
         /// The machine is about to sleep: what is unwritten is to be written, within ``NetworkMonitor/longestHold``.
@@ -142,6 +144,7 @@ private final class NetworkPerformer: ActionPerformer {
         case .closeIdleConnections(let abandoning):
             runner.start { [transport] in
                 if abandoning { await transport.closeAllConnections() } else { await transport.closeIdleConnections() }
+                await self.present?.connectionsEnd()
                 return nil
             }
         case .probe(let probe, let round):

@@ -15,8 +15,9 @@ extension SessionRegistry {
                 },
                 publishSkews: { [board] in board.put(clockSkews: $0) },
                 publishMetered: { [board] in board.put(isMetered: $0) },
+                connectionsEnd: { [storage] in await storage.store.networkChanged(endsConnections: true) },
                 notifySessions: { [storage] in
-                    await storage.store.networkChanged()
+                    await storage.store.networkChanged(endsConnections: false)
                     for session in self.all { await self.sendNetworkState(session) }
                 },
                 prepareForSleep: { await self.drain() },

@@ -103,7 +103,9 @@ package final class MovableStore: SessionStore, KeyStore {
 
     package func retryPrompts() async { await present.retryPrompts() }
 
-    package func networkChanged() async { await present.networkChanged() }
+    package func networkChanged(endsConnections: Bool) async {
+        await present.networkChanged(endsConnections: endsConnections)
+    }
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         try await pass { store throws(StoreError) in try await store.load(session) }

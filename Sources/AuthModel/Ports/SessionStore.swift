@@ -16,7 +16,8 @@ package protocol SessionStore: Sendable {
     func retryPrompts() async
 
     /// The network has changed: what could not be reached may be reachable now.
-    func networkChanged() async
+    /// - Parameter endsConnections: whether open connections may be dead, as after a resume or with another address.
+    func networkChanged(endsConnections: Bool) async
 
     /// `nil` only if the store is open and has no such record.
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord?
@@ -99,7 +100,7 @@ extension SessionStore {
         return nil
     }
 
-    package func networkChanged() async {}
+    package func networkChanged(endsConnections: Bool) async {}
 
     /// No other program can change it, or changes are not reported.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }

@@ -20,7 +20,8 @@ struct GuardedTransportTests {
             async let work: Void = tasks.run()
             await monitor.run(
                 NetworkMonitor.Reactions(
-                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
+                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, connectionsEnd: {},
+                    notifySessions: {},
                     prepareForSleep: {}, clockSet: {})
             )
             await work
