@@ -81,6 +81,12 @@ final class RenewalHolds: Sendable {
         await runner.send(.ended(hold.caller, session, leaving: end))
     }
 
+    /// Nothing was sent under this hold. It ends even if the agent is stopping.
+    func giveBack(_ hold: Hold, of session: SessionName) async {
+        guard await !runner.send(.ended(hold.caller, session, leaving: hold.unsent)) else { return }
+        try? await store.leases?.release(session, leaving: hold.unsent)
+    }
+
     /// The renewal has ended with newer tokens that are to be written.
     func renewed(_ hold: Hold, of session: SessionName) async { await runner.send(.renewed(hold.caller, session)) }
 

@@ -9,7 +9,10 @@ extension SessionLoader {
     func storeWasReplaced() async {
         storage.handovers.storeWasReplaced()
         storage.flushHandovers()
-        for session in registry.all { await session.handle(.shared(store.leases != nil)) }
+        for session in registry.all {
+            await session.handle(.shared(store.leases != nil))
+            await session.handle(.storeChanged)
+        }
         await reload()
     }
 

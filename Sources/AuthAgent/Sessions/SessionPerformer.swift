@@ -1,6 +1,7 @@
 import AuthMachines
 import AuthModel
 import AuthWire
+import Synchronization
 
 /// Carries out what a ``SessionMachine`` decides.
 final class SessionPerformer: ActionPerformer {
@@ -10,6 +11,7 @@ final class SessionPerformer: ActionPerformer {
         let storage: SessionStorage
         let renewals: Runner<RenewalQueue>
         let holds: RenewalHolds
+        let gate: MoveGate
         let publish: @Sendable (SessionSnapshot) -> Void
         /// Called when nothing is left of the session. Removes it, if this runner still runs it.
         let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
@@ -18,7 +20,7 @@ final class SessionPerformer: ActionPerformer {
 
         init(
             context: AgentContext, storage: SessionStorage, renewals: Runner<RenewalQueue>, holds: RenewalHolds,
-            publish: @escaping @Sendable (SessionSnapshot) -> Void,
+            gate: MoveGate, publish: @escaping @Sendable (SessionSnapshot) -> Void,
             forget: @escaping @Sendable (SessionName, Runner<SessionMachine>) -> Void,
             sharedGrant: @escaping @Sendable (SessionRecord, Moment) async throws(ProviderFailure) -> Grant
         ) {
@@ -26,6 +28,7 @@ final class SessionPerformer: ActionPerformer {
             self.storage = storage
             self.renewals = renewals
             self.holds = holds
+            self.gate = gate
             self.publish = publish
             self.forget = forget
             self.sharedGrant = sharedGrant
@@ -35,10 +38,13 @@ final class SessionPerformer: ActionPerformer {
     let name: SessionName
     let cookies = RecentCookies()
     private let services: Services
+    /// The moves after which its record was read.
+    private let knownMoves: Mutex<Int>
 
     init(name: SessionName, services: Services) {
         self.name = name
         self.services = services
+        knownMoves = Mutex(services.gate.moves)
     }
 
     var context: AgentContext { services.context }
@@ -80,19 +86,22 @@ final class SessionPerformer: ActionPerformer {
         _ runner: isolated Runner<SessionMachine>
     ) {
         let (urgency, isStored) = runner.read { ($0.end, $0.isStored) }
+        // A session that shares a sign-in sends no tokens itself.
+        let isShared = record.resource?.sharedSession != nil
+        let gate = isShared ? nil : services.gate
         runner.start { [self, runner] () async -> SessionEvent? in
-            // A session that shares another one's sign-in sends no tokens itself.
+            if let gate, await !gate.enter() { return stopped(id) }
+            defer { gate?.leave() }
+            if let gate, let event = await movedRecord(instead: record, of: id, after: gate.moves) { return event }
             let permission: RenewalHolds.Permission =
-                record.resource?.sharedSession == nil
-                ? await holds.permission(
+                isShared
+                ? .granted(nil)
+                : await holds.permission(
                     for: record, isStored: isStored, mayRenewApart: { context.providers.mayRenewApart(record) })
-                : .granted(nil)
             switch permission {
             case .overtaken(let stored): return .overtaken(id, stored)
             case .refused(let error): return .notSent(id, error)
-            case .stopping:
-                let end = ProviderFailure.temporary(.stopping, retryAfter: nil)
-                return .requestEnded(id, .failure(end), sentAt: context.clock.now())
+            case .stopping: return stopped(id)
             case .granted(let hold):
                 // After the wait for the hold, so that many sessions that get theirs at once do not all begin.
                 var obstacle = await turnFailure(for: record, urgency: urgency ?? context.clock.now().boot)
@@ -107,6 +116,25 @@ final class SessionPerformer: ActionPerformer {
                 return nil
             }
         }
+    }
+
+    /// The first time after a move, what was moved is read: other hosts may have renewed it before, unknown to this session.
+    /// - Returns: `nil`: this record may be renewed.
+    private func movedRecord(
+        instead record: SessionRecord, of id: RenewalRequestID, after moves: Int
+    ) async -> SessionEvent? {
+        guard knownMoves.withLock({ $0 }) < moves else { return nil }
+        switch await read() {
+        case .success(let stored):
+            knownMoves.withLock { $0 = max($0, moves) }
+            guard let stored, !stored.allowsRenewal(of: record) else { return nil }
+            return .overtaken(id, stored)
+        case .failure(let error): return .notSent(id, error)
+        }
+    }
+
+    private func stopped(_ id: RenewalRequestID) -> SessionEvent {
+        .requestEnded(id, .failure(.temporary(.stopping, retryAfter: nil)), sentAt: context.clock.now())
     }
 
     private func renew(

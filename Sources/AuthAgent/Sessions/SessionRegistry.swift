@@ -25,6 +25,8 @@ package final class SessionRegistry: Sendable {
     let storage: SessionStorage
     private let renewals: Runner<RenewalQueue>
     let holds: RenewalHolds
+    /// Passed by requests that may return new tokens.
+    let renewalGate = MoveGate()
     /// Opens after the first try to read the store.
     private let firstLoad = Latch()
     private let entries: Mutex<Entries>
@@ -226,7 +228,7 @@ package final class SessionRegistry: Sendable {
 
     private func makeServices() -> SessionPerformer.Services {
         SessionPerformer.Services(
-            context: context, storage: storage, renewals: renewals, holds: holds,
+            context: context, storage: storage, renewals: renewals, holds: holds, gate: renewalGate,
             publish: { [weak self, board, storage] snapshot in
                 let name = snapshot.status.session
                 storage.pauses.set(snapshot.pause, for: name)

@@ -9,23 +9,8 @@ import Synchronization
 package final class MovableStore: SessionStore, KeyStore {
     package typealias Store = any SessionStore & KeyStore
 
-    private struct Use: Equatable {
-        var calls = 0
-        var isMoving = false
-
-        mutating func beginCall() -> Bool {
-            if !isMoving { calls += 1 }
-            return !isMoving
-        }
-
-        mutating func beginMove() -> Bool {
-            defer { isMoving = true }
-            return !isMoving
-        }
-    }
-
     private let store: Mutex<Store>
-    private let use = StateBroadcast(Use())
+    private let gate = MoveGate()
     private let broadcast = StateBroadcast<StoreState>(nil)
     private let moves: AsyncStream<Void>
     private let moveSink: AsyncStream<Void>.Continuation
@@ -81,11 +66,8 @@ package final class MovableStore: SessionStore, KeyStore {
 
     /// Replaces the store with the one that `work` returns. After an error nothing has changed.
     package func move(_ work: (Store) async throws(AgentError) -> Store) async throws(AgentError) {
-        guard use.update({ $0?.beginMove() ?? false }) else {
-            throw AgentError(.busy, "Sessions are being moved already.", cause: "moving")
-        }
-        defer { use.update { $0?.isMoving = false } }
-        guard await use.wait(until: { $0.calls == 0 }) else { throw .callerGone }
+        try await gate.close()
+        defer { gate.reopen() }
         let new = try await work(present)
         store.withLock { $0 = new }
         moveSink.yield()
@@ -162,10 +144,8 @@ package final class MovableStore: SessionStore, KeyStore {
     private func pass<Value: Sendable>(
         _ work: (Store) async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        while !use.update({ $0?.beginCall() ?? false }) {
-            guard await use.wait(until: { !$0.isMoving }) else { throw .failed(reason: "the call was cancelled") }
-        }
-        defer { use.update { $0?.calls -= 1 } }
+        guard await gate.enter() else { throw .failed(reason: "the call was cancelled") }
+        defer { gate.leave() }
         return try await work(present)
     }
 }

@@ -43,15 +43,16 @@ extension StoreAdmin {
                     "Copies that an earlier move left in \(kind.rawValue) cannot be removed yet. Try again later.")
             }
         }
-        await registry.drain()
         var (moved, left, unreadableClients) = (0, [UnfinishedMove.Copy](), [String]())
-        try await store.move { source throws(AgentError) in
-            let move = StoreMove(source: source, target: target, names: names)
-            let plan = try await move.plan()
-            unreadableClients = try await copy(plan, move)
-            left = await removeCopies(of: move.unfinished(.copied, plan.records), in: source, sessionsIn: target)
-            moved = plan.records.count
-            return target
+        try await registry.withoutRenewals { held throws(AgentError) in
+            try await store.move { source throws(AgentError) in
+                let move = StoreMove(source: source, target: target, names: names)
+                let plan = try await move.plan()
+                unreadableClients = try await copy(plan, move, held)
+                left = await removeCopies(of: move.unfinished(.copied, plan.records), in: source, sessionsIn: target)
+                moved = plan.records.count
+                return target
+            }
         }
         await loader.storeWasReplaced()
         let rest =
@@ -63,12 +64,15 @@ extension StoreAdmin {
     /// Copies everything and selects the new store for the next start. After an error the copies are removed, now or by the next
     /// start. If it is unknown which store is selected, both keep everything.
     /// - Returns: what ``StoreMove/copy(_:)`` returns.
-    private func copy(_ plan: StoreMove.Plan, _ move: StoreMove) async throws(AgentError) -> [String] {
+    private func copy(
+        _ plan: StoreMove.Plan, _ move: StoreMove, _ held: HeldSessions
+    ) async throws(AgentError) -> [String] {
         let copying = move.unfinished(.copying, plan.added)
         let unreadableClients: [String]
         do throws(AgentError) {
             try await converting(StoreError.self, try await save(copying))
             unreadableClients = try await move.copy(plan.records)
+            guard await held.cover(plan.records.map(\.session)) else { throw .usedElsewhere }
             try await converting(StoreError.self, try await save(move.unfinished(.copied, plan.records)))
         } catch {
             _ = await removeCopies(of: copying, in: move.target, sessionsIn: move.source)

@@ -48,6 +48,30 @@ struct SharedRenewalTests {
         }
     }
 
+    @Test("do not overlap a move: no refresh token is used twice, and the host with the sessions goes on")
+    func moved() async throws {
+        try await play(tokenLifetime: .seconds(3600)) { scene, other, server, members in
+            // Without --store, which a move would contradict.
+            let choice = scene.desktop.folder.path + "/state/authd/store"
+            try Data("etcd\n".utf8).write(to: URL(fileURLWithPath: choice))
+            try await scene.restart()
+            let agent = try scene.agent
+            #expect(try await agent.authc("wait", "--timeout", "30s").status == 0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // Until the session ends there.
+                group.addTask { while try await other.authc("refresh").status == 0 {} }
+                let before = server.counts.refreshes
+                try await server.waitForCounts { $0.refreshes >= before + 2 }
+                let moved = try await agent.authc("store", "migrate", "--to", "sealed-file", "--yes")
+                #expect(moved.status == 0 && moved.err.contains("moved to sealed-file: 1"), "\(moved.err)")
+                try await group.waitForAll()
+            }
+            #expect(try await !members.dump("/authd/ada/sessions/").contains(OAuthScene.provider))
+            for _ in 1...2 { #expect(try await agent.authc("refresh").status == 0) }
+            #expect(server.counts.reuses == 0)
+        }
+    }
+
     @Test("go on while tokens live ten seconds: no host uses a refresh token twice, and each has the same token")
     func short() async throws {
         try await play(tokenLifetime: .seconds(10)) { scene, other, server, members in
