@@ -32,9 +32,9 @@ package struct Interruption: Sendable {
         switch kind {
         // What a process has sent before its end still reaches the provider.
         case .agentKilled: return began >= commit - Self.claimWait
-        case .agentPaused, .hostCutFromProvider: return end >= commit
-        // The host goes on, and has time to write.
-        case .hostCutFromEtcd: return end >= commit && end - max(began, commit) >= Self.claimWait
+        case .hostCutFromProvider: return end >= commit
+        // If it is shorter, the host still has time to write.
+        case .agentPaused, .hostCutFromEtcd: return end >= commit && end - max(began, commit) >= Self.claimWait
         case .leaderKilled, .memberKilled, .memberCut: return false
         }
     }
