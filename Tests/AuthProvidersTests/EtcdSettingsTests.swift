@@ -11,7 +11,10 @@ struct EtcdSettingsTests {
             """
             store = "etcd"
             [etcd]
-            endpoints = ["https://one.example:2379", "https://[2001:db8::1]:2379/", "http://127.0.0.1:2379"]
+            endpoints = [
+                "https://one.example:2379", "https://[2001:db8::1]:2379/", "http://127.0.0.1:2379",
+                "https://one.example:2379/",
+            ]
             ca_file = "/etc/ca.pem"
             certificate_file = "/etc/client.pem"
             key_file = "/home/ada/client.key"

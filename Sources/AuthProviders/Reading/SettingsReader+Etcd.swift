@@ -40,7 +40,7 @@ extension SettingsReader {
                 section.path("endpoints"), expected: "1 to \(maxEndpoints) URLs of etcd", found: "\(urls.count)")
             return []
         }
-        return urls.enumerated().compactMap { index, url in
+        let origins: [String] = urls.enumerated().compactMap { index, url in
             // With plain http another machine would get the password.
             if let origin = Origin(of: url), origin.isSecure || origin.isLoopback,
                 ["", "/"].contains(String(Origin.path(of: url)))
@@ -52,5 +52,8 @@ extension SettingsReader {
                 expected: "https://HOST:PORT, or http on this machine", found: url)
             return nil
         }
+        // `https://one` and `https://one/` name the same member; only one is kept.
+        var known: Set<String> = []
+        return origins.filter { known.insert($0).inserted }
     }
 }
