@@ -57,7 +57,7 @@ final class KeyringLink {
         writes = WritePrompts(on: thread)
         writes.ended = { [weak self] answer in
             self?.isUserSlow = false
-            if case .dismissed = answer { self?.states.set(.denied) } else { self?.look() }
+            if case .dismissed? = answer { self?.states.set(.denied) } else { self?.look() }
         }
     }
 
@@ -220,6 +220,7 @@ final class KeyringLink {
     }
 
     private func collectionChanged(_ found: CollectionWatch.Found) {
+        writes.follow(found, on: connection)
         switch found {
         case .open where unlocksItems && unlocking != .notAsked:
             // It was open before, too: that says nothing about the items.

@@ -14,18 +14,22 @@ final class WritePrompts {
 
     private struct Shown {
         let number: Int
+        let path: String
         let completion: GLibSubscription
         let answer: GIOCall<Answer>.Answer
         let written: (String) -> Void
+        var isWithdrawn = false
     }
 
     static let interface = "org.freedesktop.Secret.Prompt"
 
-    /// Receives the user's answer; not called if the service exits without one.
-    var ended: ((Answer) -> Void)?
+    /// Receives the user's answer, or `nil` for a prompt that has ended without one.
+    var ended: ((Answer?) -> Void)?
 
     private let thread: GLibThread
     private var shown: Shown?
+    /// The default collection, if it was open when it was last read.
+    private var openCollection: String?
     private var wasDismissed = false
     private var number = 0
 
@@ -50,7 +54,30 @@ final class WritePrompts {
     /// The service that asked is gone.
     func forget() {
         wasDismissed = false
+        openCollection = nil
         fail(number, .cancelled)
+    }
+
+    /// Ends a prompt about a collection that is not open any more: a service may never answer it. This is not a refusal: the user is
+    /// asked again at the next write.
+    func follow(_ found: CollectionWatch.Found, on bus: BusConnection?) {
+        let former = openCollection
+        switch found {
+        case .open(let path): openCollection = path
+        case .locked, .none: openCollection = nil
+        case .gone: return
+        }
+        if let former, former != openCollection, let bus { dismiss(on: bus) }
+    }
+
+    private func dismiss(on bus: BusConnection) {
+        guard let prompt = shown?.path else { return }
+        shown?.isWithdrawn = true
+        let (number, method) = (number, Self.method("Dismiss", of: prompt))
+        thread.begin(bus.calling(method, arguments: nil, reply: "()") { _ in true }, limit: nil) { [weak self] _ in
+            // Usually it has completed by now.
+            self?.fail(number, .cancelled)
+        }
     }
 
     /// The user's answer, as long as the caller waits; later answers are handled too.
@@ -66,9 +93,9 @@ final class WritePrompts {
             let completion = bus.subscribe(
                 to: "Completed", of: Self.interface, from: SecretServiceProxy.busName, path: prompt
             ) { [weak self] in self?.completed(number, $0) }
-            shown = Shown(number: number, completion: completion, answer: answer, written: written)
-            let method = BusMethod(
-                destination: SecretServiceProxy.busName, path: prompt, interface: Self.interface, member: "Prompt")
+            shown = Shown(
+                number: number, path: prompt, completion: completion, answer: answer, written: written)
+            let method = Self.method("Prompt", of: prompt)
             let window = BusVariant(tuple: [BusVariant(string: "")])
             // No limit: it ends when the user has answered, or the service has gone.
             thread.begin(bus.calling(method, arguments: window, reply: "()") { _ in true }, limit: nil) {
@@ -80,9 +107,11 @@ final class WritePrompts {
 
     private func completed(_ number: Int, _ arguments: BusVariant) {
         guard let shown, shown.number == number else { return }
+        let isDismissed = arguments.members.first?.bool ?? true
+        guard !isDismissed || !shown.isWithdrawn else { return fail(number, .cancelled) }
         self.shown = nil
         let path = arguments.members.last?.unboxed.string
-        wasDismissed = arguments.members.first?.bool ?? true
+        wasDismissed = isDismissed
         let answer =
             wasDismissed ? Answer.dismissed : .agreed(path: path.flatMap { $0.isEmpty || $0 == "/" ? nil : $0 })
         let hasReplied = shown.answer(.success(answer))
@@ -93,6 +122,13 @@ final class WritePrompts {
     private func fail(_ number: Int, _ failure: GLibFailure) {
         guard let shown, shown.number == number else { return }
         self.shown = nil
-        _ = shown.answer(.failure(failure))
+        let hasReplied = shown.answer(.failure(failure))
+        // A caller that gets the failure tries again by itself.
+        if shown.isWithdrawn || !hasReplied { ended?(nil) }
+    }
+
+    private static func method(_ member: String, of prompt: String) -> BusMethod {
+        BusMethod(
+            destination: SecretServiceProxy.busName, path: prompt, interface: interface, member: member)
     }
 }

@@ -148,6 +148,23 @@ struct FaultyServiceTests {
         }
     }
 
+    @Test("asks about a write, and locks before the user answers: it says so, and the user is asked again")
+    func locksWhileItAsks() async throws {
+        try await with(.silentWrites, limit: .seconds(1)) { store, keyring in
+            let second = try record(token: "access-2", revision: 2)
+            await #expect(throws: StoreError.waiting) { try await store.save(second) }
+            #expect(await store.states().reaches(.waiting))
+            let states = store.states()
+            try await keyring.become(.waiting)
+            #expect(await states.reaches(.locked))
+            try await keyring.become(.asking)
+            #expect(await states.reaches(.ready))
+            try await store.save(second)
+            #expect(try await store.load(second.session) == second)
+            #expect(try await keyring.prompts() == 2)
+        }
+    }
+
     @Test("asks about the first write of a session that is signed out of before the user agrees: it is removed then")
     func signedOutBeforeAgreement() async throws {
         try await with(.silentWrites, limit: .seconds(1)) { store, keyring in
