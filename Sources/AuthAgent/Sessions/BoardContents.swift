@@ -54,7 +54,11 @@ struct BoardContents {
         if missingScopes[session]?.signIn != snapshot?.signIn { missingScopes[session] = nil }
         snapshots[session] = snapshot
         tokens[session] = snapshot.flatMap { live($0, after: tokens[session]) }
-        findDefault()
+        if DefaultSession.mayChange(from: former, to: snapshot) {
+            findDefault()
+        } else if session == defaultSession {
+            defaultToken = tokens[session]
+        }
         return former
     }
 

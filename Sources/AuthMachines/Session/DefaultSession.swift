@@ -16,7 +16,13 @@ package struct DefaultSession: Sendable {
 
     package init() {}
 
-    /// Called after each change of the sessions or of the settings.
+    /// Whether a change of a session may change which one is the default. Most do not, and there may be thousands of sessions.
+    package static func mayChange(from former: SessionSnapshot?, to snapshot: SessionSnapshot?) -> Bool {
+        guard let former, let snapshot else { return former != nil || snapshot != nil }
+        return former.defaultSince != snapshot.defaultSince || former.isDefaultImplied != snapshot.isDefaultImplied
+    }
+
+    /// Called after each change of the settings, and of a session if ``mayChange(from:to:)`` is true.
     package mutating func update(_ snapshots: [SessionName: SessionSnapshot]) {
         if let name, snapshots[name] == nil {
             discardedMarks = snapshots.compactMapValues(\.defaultSince)
