@@ -44,7 +44,7 @@ final class NetworkLab: Sendable {
     }
 
     private init(name: String?, isSecure: Bool) async throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(syncs: false)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         environment = [
             "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"), "LANG": "C.UTF-8",

@@ -10,7 +10,7 @@ package final class Desktop: Sendable {
     private let bus: Mutex<Child>
 
     package init() async throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(syncs: false)
         var environment = [
             "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"),
             "XDG_CONFIG_HOME": try folder.folder("config"), "XDG_STATE_HOME": try folder.folder("state"),

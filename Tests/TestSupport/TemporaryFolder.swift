@@ -1,19 +1,28 @@
 import Foundation
+import Glibc
 
 /// A folder of a test's own, mode 0700, gone with the test.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
     /// - Parameter syncs: whether a file's way to a disk is part of what is tried; else it lies in memory, where fsync(2)
-    ///   costs nothing.
+    ///   costs nothing, and a slow disk delays no test.
     package init(syncs: Bool = true) throws {
-        let memory = "/dev/shm"
-        let parent = !syncs && access(memory, W_OK) == 0 ? memory : NSTemporaryDirectory()
+        let parent = syncs || !Self.mayUseMemory ? NSTemporaryDirectory() : Self.memory
         let pattern = parent + "/authd-test.XXXXXX"
         var buffer = Array(pattern.utf8CString)
         guard mkdtemp(&buffer) != nil else { throw Failure("mkdtemp: \(String(cString: strerror(errno)))") }
         path = String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    private static let memory = "/dev/shm"
+    /// In a container it may be small, or may not have programs.
+    private static let mayUseMemory: Bool = {
+        var system = statvfs()
+        guard access(memory, W_OK) == 0, statvfs(memory, &system) == 0 else { return false }
+        // ST_NOEXEC (statvfs(3)), which Glibc lacks.
+        return system.f_flag & 8 == 0 && system.f_bavail * system.f_frsize >= 1 << 30
+    }()
 
     /// A folder inside, made if it is not there.
     package func folder(_ name: String) throws -> String {

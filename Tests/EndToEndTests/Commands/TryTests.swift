@@ -13,7 +13,7 @@ struct TryTests {
         private let temporary: String
 
         init(_ more: [String: String] = [:], temporary: String = "tmp") throws {
-            folder = try TemporaryFolder()
+            folder = try TemporaryFolder(syncs: false)
             self.temporary = temporary
             environment = [
                 "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"),
@@ -182,7 +182,8 @@ struct TryTests {
         await terminal.waits(for: moment)
         terminal.type("\u{3}")
         await terminal.ends()
-        #expect(!terminal.text.contains("It worked"))
+        // The last command may have ended before the key arrives.
+        if moment != "$ authc logout" { #expect(!terminal.text.contains("It worked")) }
         let session = try #require(terminal.text.firstMatch(of: /session (\d+)/)?.1)
         let number = try #require(pid_t(session))
         // The shell may have ended first.
