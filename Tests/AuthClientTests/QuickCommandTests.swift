@@ -77,7 +77,7 @@ struct QuickCommandTests {
         // The settings name sessions for folders.
         try Data().write(to: URL(filePath: agent.folder + "/authd/folders"))
         try await QuickAuthc.expectLeft(["token"], agent.folder)
-        #expect(try await QuickAuthc.run(["token", "-s", "shop"], agent.folder).output == "secret-1\n")
+        #expect(try await QuickAuthc.runAlone(["token", "-s", "shop"], agent.folder).output == "secret-1\n")
         #expect(agent.requests.count == 2)
     }
 
@@ -233,7 +233,7 @@ struct QuickCommandTests {
             "token.get": .success(Samples.token(long)),
         ])
         defer { agent.stop() }
-        #expect(try await QuickAuthc.run(["token"], agent.folder).output == long + "\n")
+        #expect(try await QuickAuthc.runAlone(["token"], agent.folder).output == long + "\n")
         // F_SETPIPE_SZ is 1031: the smallest pipe, and it does not block.
         let script = """
             import fcntl, os, subprocess, sys

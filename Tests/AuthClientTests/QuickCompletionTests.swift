@@ -26,7 +26,7 @@ struct QuickCompletionTests {
                 try await QuickAuthc.expectLeft(words, agent.folder, [:], "\(argument)")
                 continue
             }
-            let alone = try await QuickAuthc.run(words, agent.folder)
+            let alone = try await QuickAuthc.runAlone(words, agent.folder)
             #expect(alone.output == full.output && alone.errors.isEmpty && alone.status == 0, "\(argument): \(alone)")
             counts[full.output, default: 0] += 1
         }

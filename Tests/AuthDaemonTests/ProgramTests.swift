@@ -21,7 +21,10 @@ struct ProgramTests {
         let pid = try await onThread { [home] in try RawClient(home.socket).ask("agent.info")["result"]?["pid"] }
         #expect(pid == .integer(Int64(authd.pid)))
         try await authd.waitForState { $0 == "WATCHDOG=1" }
-        #expect(try String(contentsOfFile: home.runtime + "/authd/prompt", encoding: .utf8) == "\(authd.pid)\n")
+        #expect(
+            try await until {
+                (try? String(contentsOfFile: home.runtime + "/authd/prompt", encoding: .utf8)) == "\(authd.pid)\n"
+            })
         #expect(await authd.end() == 0)
         try await authd.waitForState { $0.contains("STOPPING=1") }
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.runtime + "/authd") == ["socket.lock"])

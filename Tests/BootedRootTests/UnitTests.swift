@@ -15,8 +15,11 @@ struct UnitTests {
             try await machine.isActive()
             #expect(try await machine.service("StatusText").contains("nobody signed in"))
             try await machine.signIn()
-            #expect(try await machine.person("cat", "/run/user/1000/authd/prompt").contains("app-template"))
-            #expect(try await machine.service("StatusText").contains("app-template"))
+            #expect(
+                try await until {
+                    try await machine.person("cat", "/run/user/1000/authd/prompt").contains("app-template")
+                })
+            #expect(try await until { try await machine.service("StatusText").contains("app-template") })
             // Another user of the machine, root too, gets a message that this is not theirs.
             let root = try await machine.asRoot(
                 "/usr/lib/authd-built/authc", "token", "--socket", "/run/user/1000/authd/socket")

@@ -22,6 +22,7 @@ struct PromptRecipeTests {
             let (line, file, command) = try #require(Self.starts[shell])
             #expect(try await scene.login(.appTemplate).status == 0)
             #expect(try await scene.run("true").status == 0)
+            try await scene.promptFile { $0.contains("app-template") }
             _ = try scene.desktop.folder.write(try Recipes.block(with: line), to: file)
             let terminal = try await scene.terminal("export PATH=$HOME/bin:$PATH; \(command)")
             await terminal.waits(for: shell == "fish" ? Self.ada : "[\(Self.ada)]")
@@ -86,6 +87,7 @@ struct PromptRecipeTests {
     func waybar() async throws {
         try await Scene.play { scene in
             #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.promptFile { $0.contains("app-template") }
             let folder = scene.desktop.folder.path
             // What waybar reads is written to a file, too.
             _ = try scene.desktop.folder.write(
@@ -115,6 +117,7 @@ struct PromptRecipeTests {
     func programsForPrompts() async throws {
         try await Scene.play { scene in
             #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.promptFile { $0.contains("app-template") }
             // starship and oh-my-posh read a variable of their environment.
             let variable = try #require(
                 try Recipes.block(with: "[env_var.").firstMatch(of: /\[env_var\.([A-Z_]+)\]/)?.1)

@@ -191,8 +191,9 @@ struct MainJobTests {
     func promptFile() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
+            let shows = try await until { try await scene.agent.authc("prompt").out.contains("app-template") }
             let prompt = try await scene.agent.authc("prompt")
-            #expect(prompt.out.contains("app-template"), "\(prompt.out)\(prompt.err)")
+            #expect(shows, "\(prompt.out)\(prompt.err)")
             let file = try String(contentsOfFile: scene.desktop.folder.path + "/run/authd/prompt", encoding: .utf8)
             #expect(file == "\(try scene.agent.child.pid) \(prompt.out)")
             try await scene.agent.child.end(SIGKILL)

@@ -19,7 +19,8 @@ struct LockedKeyringTests {
             let status = try await scene.agent.authc("status", "-s", "app-template", "--json")
             #expect(status.status == 4)
             #expect(try JSON(parsing: Array(status.out.utf8))["state"] == "keyring_locked", "\(status.out)")
-            #expect(try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n")
+            #expect(
+                try await until { try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n" })
             let refused = try await scene.agent.authc("token", "-s", "app-template")
             #expect(refused.status == 4, "\(refused.err)")
             let doctor = try await scene.agent.authc("doctor")
