@@ -9,8 +9,9 @@ extension ClusterSimulationRun {
 
     /// At most one renewal is in progress in the cluster. It is in progress until the response arrives or the time limit
     /// of the request ends, even if the process that has sent it was killed. One without etcd does not count: it replaces
-    /// no refresh token.
+    /// no refresh token. If that stays, the result of one without etcd may end the wait for another one.
     func checkAlone(_ host: SimulatedHost) {
+        guard schedule.rotates else { return }
         for request in requests.values.sorted(by: { $0.sentAt < $1.sentAt })
         where request.isHeld && now < request.sentAt + Self.requestLimit {
             report(
