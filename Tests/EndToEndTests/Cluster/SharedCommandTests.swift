@@ -1,3 +1,5 @@
+import AuthModel
+import AuthSealedFile
 import AuthWire
 import Foundation
 import StandInBackends
@@ -90,6 +92,29 @@ struct SharedCommandTests {
             #expect(trusted.status == 0 && trusted.out.contains("active"), "\(trusted)")
             #expect(try await until { try await other.authc("token", "-s", "app-template").out == token })
             #expect(try await other.status("app-template").state == .active)
+        }
+    }
+
+    @Test("a host that is locked gives out nothing, while the other one renews; unlocked, it has the newest token")
+    func lock() async throws {
+        try await play { scene, other, _ in
+            let former = try await scene.agent.authc("token", "-s", "app-template").out
+            let files = LockFiles(in: scene.stateFolder, cost: PassphraseCost(logarithm: 10))
+            try await files.set(Secret(Scene.lockPassphrase))
+            try await scene.restart(["--store", "etcd"])
+            #expect(try await until { try await scene.agent.authc("token", "-s", "app-template").out == former })
+            try await scene.lock()
+            let renewed = try await other.authc("refresh", "-s", "app-template")
+            #expect(renewed.status == 0, "\(renewed)")
+            let newer = try await other.authc("token", "-s", "app-template").out
+            #expect(newer != former && !newer.isEmpty)
+            let refused = try await scene.agent.authc("token", "-s", "app-template")
+            #expect(refused.status != 0 && refused.out.isEmpty && refused.err.contains("authc unlock"), "\(refused)")
+            // Each host has its own lock.
+            #expect(try await other.authc("token", "-s", "app-template").out == newer)
+            #expect(try await scene.unlock().status == 0)
+            #expect(try await until { try await scene.agent.authc("token", "-s", "app-template").out == newer })
+            #expect(scene.signIns == 2)
         }
     }
 
