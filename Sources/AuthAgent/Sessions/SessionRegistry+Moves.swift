@@ -127,5 +127,5 @@ extension SessionRegistry {
 extension AgentError {
     /// For a move of sessions.
     static let usedElsewhere = AgentError(
-        .busy, "Another host has renewed a session, or signed in to one, or may have: try again.", cause: "moving")
+        .busy, "Another host may have renewed or replaced a session meanwhile: try again.", cause: "moving")
 }
