@@ -194,8 +194,8 @@ enum EtcdLimits {
     /// Between two attempts then.
     static let holderPause = Duration.milliseconds(200)
     /// How long a host that notices that etcd went back expects requests of others, of which etcd knows nothing any more: the
-    /// limit of a renewal.
-    static let recovery = Duration.seconds(30)
+    /// limit of a renewal, and the time to write its result (`LeaseMachine.longestResult`).
+    static let recovery = Duration.seconds(45)
     /// A host that has not read the mark of etcd's history for longer than this may not know of a sign-out before the
     /// restore.
     static let longestSilence = Duration.seconds(60)

@@ -172,7 +172,7 @@ struct EtcdLeaseTests {
             try await together { store, other, members in
                 let (lease, _) = try await hold(store)
                 try await members.control("lease", "revoke", String(lease.number, radix: 16))
-                // It waits until the request of the first one must have ended.
+                // It waits until the first one has had time to write.
                 if isWaitedFor {
                     let sample = try etcdSample()
                     #expect(try await hold(other).1 == .held(sample, after: .abandoned))

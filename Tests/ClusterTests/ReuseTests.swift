@@ -29,37 +29,39 @@ struct ReuseTests {
 
     @Test("is excused by the end of the host that had got the next one")
     func killed() {
-        #expect(Self.verdicts([Self.commit(0), Self.again(40)], from: 0.02) == [.excused(.agentKilled)])
+        #expect(Self.verdicts([Self.commit(0), Self.again(56)], from: 0.02) == [.excused(.agentKilled)])
         // What it sent before its end.
-        #expect(Self.verdicts([Self.commit(0.1), Self.again(40)], from: 0.02) == [.excused(.agentKilled)])
-        #expect(Self.verdicts([Self.commit(0), Self.again(40)], host: "c", from: 0.02) != [.excused(.agentKilled)])
-        #expect(Self.verdicts([Self.commit(0), Self.again(40)], from: 41) != [.excused(.agentKilled)])
+        #expect(Self.verdicts([Self.commit(0.1), Self.again(56)], from: 0.02) == [.excused(.agentKilled)])
+        #expect(Self.verdicts([Self.commit(0), Self.again(56)], host: "c", from: 0.02) != [.excused(.agentKilled)])
+        #expect(Self.verdicts([Self.commit(0), Self.again(56)], from: 57) != [.excused(.agentKilled)])
     }
 
     @Test("is not excused if another host had the next one, and so it was in etcd")
     func served() {
-        let log = [Self.commit(0), Self.again(40)]
+        let log = [Self.commit(0), Self.again(56)]
         guard case .fault = Self.verdicts(log, from: 0.02, servedAt: 0.5).first else {
             Issue.record("excused")
             return
         }
-        #expect(Self.verdicts(log, from: 0.02, servedAt: 41) == [.excused(.agentKilled)])
+        #expect(Self.verdicts(log, from: 0.02, servedAt: 57) == [.excused(.agentKilled)])
     }
 
     @Test("is excused by a stop of the host that leaves no time to write, and by a lost response")
     func stopped() {
-        let log = [Self.commit(1), Self.again(42)]
-        #expect(Self.verdicts(log, .agentPaused, from: 0.5, to: 32) == [.excused(.agentPaused)])
-        #expect(Self.verdicts(log, .agentPaused, from: 0.5, to: 16) != [.excused(.agentPaused)])
+        let log = [Self.commit(1), Self.again(57)]
+        #expect(Self.verdicts(log, .agentPaused, from: 0.5, to: 60) == [.excused(.agentPaused)])
+        #expect(Self.verdicts(log, .agentPaused, from: 0.5, to: 40) != [.excused(.agentPaused)])
+        let early = [Self.commit(1), Self.again(15)]
+        #expect(Self.verdicts(early, .agentPaused, from: 0.5, to: 60) != [.excused(.agentPaused)])
         #expect(Self.verdicts(log, .hostCutFromProvider, from: 0.5, to: 5) == [.excused(.hostCutFromProvider)])
         #expect(Self.verdicts(log, .hostCutFromProvider, from: 0, to: 0.5) != [.excused(.hostCutFromProvider)])
     }
 
     @Test("is not excused by a partition from etcd that leaves time to write, nor by a fault of etcd")
     func etcd() {
-        let log = [Self.commit(1), Self.again(42)]
-        #expect(Self.verdicts(log, .hostCutFromEtcd, from: 1, to: 32) == [.excused(.hostCutFromEtcd)])
-        #expect(Self.verdicts(log, .hostCutFromEtcd, from: 1, to: 20) != [.excused(.hostCutFromEtcd)])
+        let log = [Self.commit(1), Self.again(57)]
+        #expect(Self.verdicts(log, .hostCutFromEtcd, from: 1, to: 50) == [.excused(.hostCutFromEtcd)])
+        #expect(Self.verdicts(log, .hostCutFromEtcd, from: 1, to: 40) != [.excused(.hostCutFromEtcd)])
         for kind in [FaultPlan.Kind.leaderKilled, .memberKilled, .memberCut] {
             #expect(Self.verdicts(log, kind, host: nil, from: 0, to: 50) != [.excused(kind)])
         }

@@ -83,7 +83,7 @@ package enum ClusterTrial {
         return outcome
     }
 
-    /// What etcd has of a renewal for longer than one takes: then another host waits until no request can be on its way.
+    /// What etcd has of a renewal for longer than one takes: then another host waits for its result.
     private static func interruptedRenewal(_ world: ClusterWorld) async throws -> Set<String> {
         let before = try await world.renewalInProgress()
         guard !before.isEmpty else { return [] }

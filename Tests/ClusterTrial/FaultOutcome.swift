@@ -19,8 +19,9 @@ package struct FaultOutcome: Sendable {
     /// Calls that began during the fault take up to 5 s, and a connection whose packets got lost is noticed by a call that
     /// takes 2 s. The machine adds the rest.
     package static let convergence = Duration.seconds(12)
-    /// The end of the lease, the limit of the request that may still be on its way, the next attempt, and ``convergence``.
-    package static let convergenceAfterInterruption = Duration.seconds(10 + 30 + 5) + convergence
+    /// The end of the lease, the limit of the request that may still be on its way, the time to write its result, the next
+    /// attempt, and ``convergence``.
+    package static let convergenceAfterInterruption = Duration.seconds(10 + 30 + 15 + 5) + convergence
     /// The cause of a session that was lost by an interruption. The host that was interrupted, and has the newest
     /// tokens, does not know it.
     package static let interrupted = "renewal_interrupted"

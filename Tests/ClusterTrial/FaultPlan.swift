@@ -47,8 +47,9 @@ package struct FaultPlan: Sendable, Equatable {
     static let cut = Duration.seconds(2)...Duration.seconds(16)
     /// Longer than the lease of 10 s.
     static let pause = Duration.seconds(11)...Duration.seconds(16)
-    /// Another host claims the session meanwhile: after the end of the lease and the limit of a request, 40 s.
-    static let claimed = Duration.seconds(42)...Duration.seconds(47)
+    /// Another host claims the session meanwhile: after the end of the lease, the limit of a request, and the time to write
+    /// its result, 55 s.
+    static let claimed = Duration.seconds(58)...Duration.seconds(63)
 
     package init(seed: UInt64, hosts: Int, members: Int) {
         var random = SeededRandom(seed: seed)

@@ -16,9 +16,13 @@ package struct Interruption: Sendable {
         self.ended = ended
     }
 
-    /// The limit of a renewal (`LeaseMachine.requestLimit`). So long before another host sends the tokens again, the
-    /// first one may write what it has received.
-    static let claimWait = Duration.seconds(30)
+    /// The limit of a renewal (`LeaseMachine.requestLimit`).
+    static let requestLimit = Duration.seconds(30)
+    /// How long after the longest request the first host may still write what it has received, before another one sends the
+    /// former tokens again (`LeaseMachine.writeTime`).
+    static let writeTime = Duration.seconds(15)
+    /// A host that reaches etcd for less than this may have no time to write: see ``FaultOutcome/convergence``.
+    static let shortestContact = FaultOutcome.convergence
 
     /// Whether what the provider gave to a client may be lost because of this.
     /// - Parameters:
@@ -28,13 +32,14 @@ package struct Interruption: Sendable {
         whatWasGivenTo client: String?, at commit: ContinuousClock.Instant, until again: ContinuousClock.Instant
     ) -> Bool {
         guard let host, host == client, began <= again else { return false }
-        let end = ended ?? again
+        let end = min(ended ?? again, again)
         switch kind {
         // What a process has sent before its end still reaches the provider.
-        case .agentKilled: return began >= commit - Self.claimWait
+        case .agentKilled: return began >= commit - Self.requestLimit
         case .hostCutFromProvider: return end >= commit
-        // If it is shorter, the host still has time to write.
-        case .agentPaused, .hostCutFromEtcd: return end >= commit && end - max(began, commit) >= Self.claimWait
+        // If it is shorter, or ends earlier, the host still has time to write.
+        case .agentPaused, .hostCutFromEtcd:
+            return end - max(began, commit) >= Self.writeTime && again - end < Self.shortestContact
         case .leaderKilled, .memberKilled, .memberCut: return false
         }
     }

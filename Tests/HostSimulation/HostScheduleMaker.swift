@@ -31,7 +31,7 @@ struct HostScheduleMaker: RandomChoice {
             chance(50) ? Duration.zero : random.duration(in: .seconds(-600)...Duration.seconds(600))
         }
         let life = pick([Duration.seconds(60), .seconds(300), .seconds(3600)])
-        let grace = pick([.zero, .zero, Duration.seconds(60)])
+        let grace = pick([.zero, .zero, Duration.seconds(120)])
         if chance(40) { setClocks(of: hosts, in: &steps) }
         return HostSchedule(
             seed: seed, hosts: hosts, life: life, grace: grace, rotates: !chance(20), clockErrors: errors,

@@ -42,8 +42,8 @@ extension HostSimulationRun {
     /// A host that knows the missing data may be paused or disconnected for minutes. After this time the others are
     /// started.
     private static let longest = Duration.seconds(150)
-    /// Hosts expect requests of others that etcd does not know of for 30 s (`EtcdLimits.recovery`).
-    private static let unknownRequests = Duration.seconds(35)
+    /// Hosts expect requests of others that etcd does not know of for 45 s (`EtcdLimits.recovery`).
+    private static let unknownRequests = Duration.seconds(50)
     /// A host that has not read the mark for longer may have missed sign-outs: `EtcdLimits.longestSilence`, less the time
     /// that a call takes, because the host counts from the beginning of its call.
     private static let longestSilence = Duration.seconds(55)

@@ -5,7 +5,7 @@ import AuthWire
 /// The checks after all faults have ended.
 extension HostSimulationRun {
     /// A renewal that has just begun ends within this time, and so does the next one of another host.
-    private static let longestChange = Duration.seconds(60)
+    private static let longestChange = Duration.seconds(100)
     /// How long hosts take to read a change.
     private static let delivery = Duration.seconds(2)
 

@@ -84,7 +84,7 @@ final class HostSimulationRun: @unchecked Sendable {
     /// Longer than ``SessionRequests`` lets a caller wait.
     static let longestWait = Duration.seconds(65)
     /// The longest renewal of the session by any host while there is no fault.
-    private static let longestRenewal = Duration.seconds(60)
+    private static let longestRenewal = Duration.seconds(100)
     /// More events than this in one schedule mean that something repeats without end.
     private static let mostEvents = 3_000_000
 

@@ -1,4 +1,5 @@
 import AuthConcurrency
+import AuthMachines
 import AuthModel
 import AuthWire
 
@@ -25,8 +26,10 @@ struct HeldSessions: Sendable {
 }
 
 extension SessionRegistry {
-    /// For the renewals that have begun: each may wait for a hold, and then for the provider.
-    private static let longestRenewals = Duration.seconds(120)
+    /// For the renewals that have begun: each may wait for a hold, then for the result of another host, and then for the
+    /// provider.
+    private static let longestRenewals =
+        LeaseMachine.longestWait + LeaseMachine.longestResult + LeaseMachine.requestLimit
     /// Other hosts may renew a session while this one waits for it.
     private static let holdTries = 5
     /// The first ones must not end, after three minutes, while this host waits for others.

@@ -23,7 +23,7 @@ extension LeaseMachine {
         case requested
         /// Another host holds it.
         case elsewhere(checkAt: BootInstant)
-        /// This host holds it, and the request of another host may still reach the provider.
+        /// This host holds it, and the result of another host's request may still be written.
         case settling(until: BootInstant, checkAt: BootInstant)
         /// The store is about to note what this host will send, after a holder whose result is unknown.
         case claiming
@@ -37,7 +37,7 @@ extension LeaseMachine {
     struct Claim {
         var waiter: Waiter
         var stage = Stage.waiting
-        /// The end of the wait for another host's request, while the store is asked again.
+        /// The end of the wait for another host's result, while the store is asked again.
         var settlesUntil: BootInstant?
         /// Its caller has its reply, or no longer waits.
         var isReplied = false

@@ -7,7 +7,8 @@ package import AuthWire
 /// Invariants:
 /// 1. Each request of a renewal begins only while this host holds the session, under a lease that has not ended by this
 ///    host's own clock.
-/// 2. If another host ended during a renewal, this one waits until that request must have ended too, or its result is known.
+/// 2. If another host ended during a renewal, this one waits until its result is known, or that host has had time to write
+///    whatever it has received.
 /// 3. One renewal of a session has the hold; others of this host wait in their order, until the release of the former
 ///    has ended.
 /// 4. All holds of this host are attached to one lease, which is kept alive only while a session is wanted or held.
@@ -150,7 +151,7 @@ package struct LeaseMachine: Machine {
         case .success(.held(_, after: .unanswered)): claim(session, &turn)
         case .success(.held(_, after: .abandoned)):
             awaitResult(
-                session, until: claims[session]?.settlesUntil ?? turn.now.boot + Self.requestLimit, turn.now.boot)
+                session, until: claims[session]?.settlesUntil ?? turn.now.boot + Self.longestResult, turn.now.boot)
         case .success(.heldElsewhere):
             // It will be another request.
             claims[session]?.settlesUntil = nil

@@ -59,7 +59,7 @@ package enum HoldOutcome: Sendable, Equatable {
         case answered
         /// They were sent, and it is unknown what the provider did: no response came, or an error that leaves it open.
         case unanswered
-        /// Its lease ended first: the request may still be on its way.
+        /// Its lease ended first: the request may still be on its way, or its result is not written yet.
         case abandoned
     }
 }
