@@ -157,6 +157,16 @@ final class SimulatedHost: @unchecked Sendable {
         for index in interruptions.indices { interruptions[index].end = min(interruptions[index].end, end) }
     }
 
+    /// Whether it ran and reached etcd for so long at a time.
+    func wasWell(for time: Duration, from begin: Duration, to end: Duration) -> Bool {
+        var since = begin
+        for interruption in interruptions.sorted(by: { $0.begin < $1.begin }) where interruption.end >= since {
+            if min(interruption.begin, end) - since >= time { return true }
+            since = interruption.end
+        }
+        return end - since >= time
+    }
+
     func wasInterrupted(from begin: Duration, to end: Duration) -> Bool {
         interruptions.contains { $0.begin <= end && begin <= $0.end } || outsideSince.map { $0 <= end } ?? false
     }

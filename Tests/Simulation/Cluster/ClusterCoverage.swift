@@ -26,9 +26,9 @@ package struct ClusterCoverage: Sendable {
     var words: String {
         "Clusters: \(renewals) renewals, \(bySameHost) by the host of the one before, \(apart) without etcd, "
             + "\(overtaken) overtaken, \(interrupted) after an interruption, "
-            + "\(reuses) used tokens sent again; sessions lost without a grace window: \(lost(by: .stopped)) by a kill or pause "
+            + "\(reuses) used tokens sent again; sessions lost without a grace window: \(lost(by: .killed)) by a kill "
             + "before the write, \(lost(by: .unanswered)) with a response of the provider, "
-            + "\(lost(by: .cutOff)) by 30 s without etcd"
+            + "\(lost(by: .cutOff)) by a pause or a time without etcd"
     }
 
     private func lost(by cause: Interruption) -> Int { lost[cause, default: 0] }

@@ -106,7 +106,9 @@ extension ClusterSimulationRun {
         case .hold(let lease, let version):
             return .held(etcd.hold(lease, version, former: host.hold, known: call.known), etcd.record)
         case .claim(let hold, let version, _):
-            return .claimed(etcd.claim(hold, version, known: call.known), etcd.record)
+            let claimed = etcd.claim(hold, version, known: call.known)
+            if claimed != nil { self.claimed(by: host) }
+            return .claimed(claimed, etcd.record)
         case .release(let hold, let end):
             if etcd.release(hold, leaving: end) { reportRelease() }
             return .done

@@ -27,6 +27,8 @@ struct Commit {
     let process: Int
     let at: Duration
     let refreshToken: Secret?
+    /// When the host has received it.
+    var receivedAt: Duration?
     var isWritten = false
     /// What has kept the host from writing it.
     var interruption: Interruption?
@@ -34,11 +36,11 @@ struct Commit {
 
 /// Why a refresh token may be lost between the provider and etcd. Nobody has it then.
 enum Interruption: CaseIterable {
-    /// The process was killed or paused.
-    case stopped
+    /// The process was killed.
+    case killed
     /// The provider's response was lost.
     case unanswered
-    /// The host has received it, and could not reach etcd for so long that another host has sent the former one again.
+    /// The process was paused, or could not reach etcd, until another host has sent the former token again.
     case cutOff
 }
 
@@ -96,6 +98,7 @@ extension ClusterSimulationRun {
 
     func providerAnswered(_ number: Int) {
         guard let request = requests[number], let result = request.result else { return }
+        if lastCommit?.request == number { lastCommit?.receivedAt = now }
         guard fault == .losesTokens, case .success = result else { return end(number, result) }
         end(number, .failure(.temporary(AgentError(.badReply, "no tokens"), retryAfter: nil)))
     }
@@ -129,15 +132,15 @@ extension ClusterSimulationRun {
     /// What keeps the host of a request from receiving its result.
     private func interruption(of request: ProviderRequest) -> Interruption? {
         let host = hosts[request.host]
-        if host.process != request.process || now < host.pausedUntil { return .stopped }
+        if host.process != request.process { return .killed }
         return provider.behaviour == .losesAnswers ? .unanswered : nil
     }
 
-    /// The process of the host is killed or paused.
+    /// The process of the host is killed.
     func interrupt(_ host: SimulatedHost) {
         guard let commit = lastCommit, !commit.isWritten, commit.host == host.number, commit.process == host.process
         else { return }
-        lastCommit?.interruption = .stopped
+        lastCommit?.interruption = .killed
     }
 
     /// A record is in etcd.

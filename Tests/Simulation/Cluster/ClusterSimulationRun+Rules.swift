@@ -41,10 +41,16 @@ extension ClusterSimulationRun {
     }
 
     /// What has kept the host that was given the newest tokens from writing them; `nil`: nothing, or they are in etcd.
-    private func interruption(of commit: Commit) -> Interruption? {
-        guard !commit.isWritten else { return nil }
-        let wasCutOff = hosts[commit.host].faults.wasCutOff(since: commit.at, at: now)
-        return commit.interruption ?? (wasCutOff ? .cutOff : nil)
+    private func interruption(of commit: Commit) -> Interruption? { commit.isWritten ? nil : commit.interruption }
+
+    /// Another host is about to send what it finds in etcd: from now on, the one that was given the newest tokens cannot
+    /// write them. It must have had its time for that, unless it could not use it.
+    func claimed(by host: SimulatedHost) {
+        guard let commit = lastCommit, !commit.isWritten, commit.interruption == nil, commit.host != host.number,
+            now - commit.at >= LeaseMachine.writeTime,
+            hosts[commit.host].faults.wasCutOff(since: commit.receivedAt, at: now)
+        else { return }
+        lastCommit?.interruption = .cutOff
     }
 
     /// Without a grace window, the provider accepts nothing any more if the newest tokens are lost.

@@ -76,7 +76,7 @@ final class ClusterSimulationRun: SimulationBase {
         awaitDelivery()
         checkConverged()
         recover()
-        // A renewal that has just begun comes to its end.
+        // A renewal that has just begun comes to its end, maybe after a wait for the result of another host.
         let end = now + LeaseMachine.longestWait
         while violation == nil, etcd.holder != nil, now < end { go(until: now + .milliseconds(500)) }
         if etcd.holder != nil { report(.clusterLiveness, "the hold of a host does not end") }
@@ -214,7 +214,7 @@ final class ClusterSimulationRun: SimulationBase {
         case .pause(let number, let time):
             let host = fail(number, for: time)
             host.pausedUntil = max(host.pausedUntil, now + time)
-            interrupt(host)
+            host.faults.loseEtcd(from: now, until: now + time, isOfHost: true)
             expectSignOut(at: host)
         case .kill(let number, let down):
             let host = fail(number, for: down)

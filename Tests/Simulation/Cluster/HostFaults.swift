@@ -11,7 +11,7 @@ struct HostFaults {
     private(set) var count = 0
     /// When the last one ends.
     private(set) var end = Duration.seconds(-1000)
-    /// Times without etcd.
+    /// Times without etcd, or in which the process was paused.
     private var outages: [Outage] = []
 
     /// A host that reaches etcd for less than this has no time to write.
@@ -22,7 +22,7 @@ struct HostFaults {
         self.end = max(self.end, end)
     }
 
-    /// No message passes between the host and etcd.
+    /// No message passes between the host and etcd, or the process is paused.
     mutating func loseEtcd(from begin: Duration, until end: Duration, isOfHost: Bool) {
         guard let last = outages.last, begin <= last.end + Self.shortestContact else {
             return outages.append(Outage(begin: begin, end: end, isOfHost: isOfHost))
@@ -37,11 +37,11 @@ struct HostFaults {
         for index in outages.indices { outages[index].end = min(outages[index].end, now) }
     }
 
-    /// Whether the host could not reach etcd for so long that another one claims the session, although it has received
-    /// tokens at that time.
-    func wasCutOff(since received: Duration, at now: Duration) -> Bool {
+    /// Whether the host had no time to receive its tokens and write them.
+    /// - Parameter received: `nil`: it has not received them yet.
+    func wasCutOff(since received: Duration?, at now: Duration) -> Bool {
         outages.contains {
-            $0.isOfHost && $0.end >= received && min($0.end, now) - $0.begin >= InvariantChecker.sharedRequestLimit
+            $0.isOfHost && $0.begin <= (received ?? now) + Self.shortestContact && $0.end >= now - Self.shortestContact
         }
     }
 }
