@@ -231,7 +231,7 @@ extension EtcdStore: LeaseStore {
         guard let hold = holds[session] else { return releaseAfterRestore(session, leaving: end) }
         if hold.intentRevision != nil { ownIntents[session]?.end(end) }
         // The author of an intent that stays may still write what it has received.
-        if !hold.isLost, end == .abandoned, hold.intentRevision != nil {
+        if end == .abandoned, hold.intentRevision != nil {
             holds[session]?.isLost = true
         } else {
             holds[session] = nil

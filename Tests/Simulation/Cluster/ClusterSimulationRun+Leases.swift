@@ -22,7 +22,8 @@ extension ClusterSimulationRun {
                 }
             case .release(_, let end):
                 let hold = host.hold
-                host.hold = nil
+                // The author of an intent that stays may still write what it has received.
+                if end == .abandoned, hold?.intent != nil { host.hold?.isLost = true } else { host.hold = nil }
                 if hold?.intent != nil { host.intents.end(fault == .forgetsIntents ? .answered : end) }
                 if let hold, !hold.isLost || hold.intent != nil {
                     send(.release(hold, leaving: fault == .forgetsIntents ? .answered : end), from: host)
