@@ -191,7 +191,9 @@ enum EtcdLimits {
     static let longestLifetime = Duration.seconds(100_000_000)
     /// How long a write waits for another host that renews the session.
     static let holderWait = Duration.seconds(4)
-    /// Between two attempts then.
+    /// Between two attempts then: the shortest pause, so that hosts which release a session one after the other do not cause as
+    /// many attempts by each of the others, and what follows unless the watch reports a change.
+    static let shortestHolderPause = Duration.milliseconds(30)
     static let holderPause = Duration.milliseconds(200)
     /// How long a host that notices that etcd went back expects requests of others, of which etcd knows nothing any more: the
     /// limit of a renewal, and the time to write its result (`LeaseMachine.longestResult`).

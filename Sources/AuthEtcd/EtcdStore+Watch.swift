@@ -157,8 +157,10 @@ extension EtcdStore {
             if change.entry.key == places.history { saw(mark: change.isDeletion ? nil : change.entry) }
             if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
                 released.append(session)
+                reportsForWrites[session]?.set(change.entry.modRevision)
             }
             guard let session = places.sessionName(of: change.entry.key) else { continue }
+            reportsForWrites[session]?.set(change.entry.modRevision)
             sessions.append((session, change.entry.modRevision, change.isDeletion))
         }
         for session in released { tellReleased.yield(session) }

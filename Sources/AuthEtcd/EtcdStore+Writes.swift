@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthModel
 import AuthSealedFile
 import AuthWire
@@ -36,6 +37,9 @@ extension EtcdStore {
             // refused.
             var listRevision: Int64 = 0
             let deadline = now() + EtcdLimits.holderWait
+            let reports = reportsForWrites[session] ?? StateBroadcast(0)
+            reportsForWrites[session] = reports
+            defer { if reportsForWrites[session] === reports { reportsForWrites[session] = nil } }
             // The record has dates of this clock, which may be set meanwhile.
             let start = clock.now()
             let written = try await write(
@@ -79,9 +83,10 @@ extension EtcdStore {
                 }
                 // Another host may have removed it since it was read.
                 isThere = false
-                guard refused(session, outcome) else { return }
+                guard refused(session, outcome) else { return true }
                 guard now() < deadline else { throw .cluster(.heldElsewhere) }
-                try? await pause(EtcdLimits.holderPause)
+                await pause(untilReportIn: reports, after: outcome.header.revision)
+                return false
             }
             let hadHold = holds[session] != nil
             if let obstacle {
@@ -104,6 +109,17 @@ extension EtcdStore {
             // Its first attempt was carried out, and released it.
             if written == nil { writeEnded(session, with: record.version) }
             return .written(endsHold: hadHold && holds[session]?.isLost ?? true)
+        }
+    }
+
+    /// Before the next attempt, which follows soon after the other host has written its tokens or has released the session.
+    private func pause(untilReportIn reports: StateBroadcast<Int64>, after revision: Int64) async {
+        try? await pause(EtcdLimits.shortestHolderPause)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await self.pause(EtcdLimits.holderPause) }
+            group.addTask { _ = await reports.wait { $0 > revision } }
+            await group.next()
+            group.cancelAll()
         }
     }
 
@@ -131,19 +147,21 @@ extension EtcdStore {
     ///     on neither.
     ///   - terms: gets the content that is there; `nil`: none, or a damaged one. Returns what the write requires;
     ///     `nil`: it is not allowed, or has happened.
-    ///   - refused: called after each attempt that was refused.
+    ///   - refused: called after each attempt that was refused. Returns whether it counts towards
+    ///     `EtcdLimits.writeAttempts`.
     /// - Returns: `nil` if it was not allowed.
     func write(
         _ content: () -> Secret, label: String, to place: String, mayCreate: Bool = true, reading keys: [String] = [],
         since former: ClusterView.State? = nil,
         terms: (_ stored: Secret?) async throws(StoreError) -> WriteTerms?,
-        refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
+        refused: (EtcdTransaction) async throws(StoreError) -> Bool = { (_) throws(StoreError) in true }
     ) async throws(StoreError) -> (revision: Int64, generation: UInt64, key: String, terms: WriteTerms)? {
         var member = try await opened()
         var found = try await read(place)
         var isListDenied = false
         if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
-        for _ in 1...EtcdLimits.writeAttempts {
+        var attempts = 0
+        while attempts < EtcdLimits.writeAttempts {
             guard mayCreate || found != nil else { return nil }
             var generation = places.sessionName(of: place).map(view.generation) ?? 0
             var stored: Secret?
@@ -195,7 +213,7 @@ extension EtcdStore {
             if !member.isSame(in: outcome, at: places) {
                 member = try await reopened(instead: member)
             }
-            try await refused(outcome)
+            if try await refused(outcome) { attempts += 1 }
         }
         throw .cluster(.contended)
     }

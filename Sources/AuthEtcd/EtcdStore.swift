@@ -96,6 +96,9 @@ package actor EtcdStore {
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
     var reported = ReportedRecords()
+    /// For each session that is being written: the last revision at which the watch has reported a change or a release. Two
+    /// writes of a session share it until the first one ends; then the other one makes whole pauses.
+    var reportsForWrites: [SessionName: StateBroadcast<Int64>] = [:]
     /// The last one that was granted to this host.
     var lastLease: LeaseID?
     var restores = EtcdRestores()

@@ -13,12 +13,18 @@ struct TwoHosts {
     let other: EtcdStore
     let members: EtcdMembers
 
-    /// - Parameter clockError: of the second host.
-    static func running(clockError: Duration = .zero, _ body: (TwoHosts) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - clockError: of the second host.
+    ///   - pause: what the store of the second host waits with.
+    static func running(
+        clockError: Duration = .zero, pause: (@Sendable (Duration) async throws -> Void)? = nil,
+        _ body: (TwoHosts) async throws -> Void
+    ) async throws {
         try await EtcdMembers.running { members in
             let one = try EtcdHost("one")
             var two = try EtcdHost("two")
             two.clockError = clockError
+            if let pause { two.pause = pause }
             try await one.start(at: members.endpoints) { store in
                 try await store.save(etcdSample())
                 try await admit(two, by: store, at: members)

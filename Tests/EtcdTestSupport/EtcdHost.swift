@@ -21,6 +21,8 @@ package struct EtcdHost: Sendable {
     package var presence = PresenceTimes()
     /// How wrong its date is.
     package var clockError = Duration.zero
+    /// What its store waits with.
+    package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0, clock: .suspending) }
     package let losses = Losses()
 
     package init(_ name: String = "one") throws {
@@ -44,7 +46,7 @@ package struct EtcdHost: Sendable {
         configuration.presence = presence
         let store = EtcdStore(
             configuration, local: local, transport: LossyTransport(transport: transport, losses: losses),
-            clock: HostClock(error: clockError))
+            clock: HostClock(error: clockError), pause: pause)
         let result: Result<Value, any Error> = await withTaskGroup(of: Void.self) { group in
             if watches { group.addTask { await store.run() } }
             let result: Result<Value, any Error>

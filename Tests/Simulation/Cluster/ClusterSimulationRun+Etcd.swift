@@ -39,6 +39,10 @@ final class EtcdCall {
     let known: OwnIntents
     let hold: SimulatedEtcd.Hold?
     var answer = Answer.unreachable
+    /// How often it was sent again.
+    var attempt = 0
+    /// When another host's hold last refused it.
+    var refusedAt = Duration.zero
 
     init(_ kind: Kind, from host: SimulatedHost, sentAt: BootInstant) {
         (self.host, process) = (host.number, host.process)
@@ -55,35 +59,62 @@ extension ClusterSimulationRun {
     private static let resendPause = Duration.milliseconds(800)
     /// How long a write waits for another host that renews the session.
     private static let holderWait = Duration.seconds(4)
+    /// Between two attempts then, if the watch reports nothing.
+    private static let holderPause = Duration.milliseconds(200)
+    private static let shortestHolderPause = Duration.milliseconds(30)
 
     func send(_ kind: EtcdCall.Kind, from host: SimulatedHost) {
         let call = EtcdCall(kind, from: host, sentAt: moment(host).boot)
-        queue.add(.reachesEtcd(call), at: now + etcdLatency())
+        queue.add(.reachesEtcd(call, attempt: 0), at: now + etcdLatency())
     }
 
     func carryOut(_ call: EtcdCall) {
         let host = hosts[call.host]
-        guard now >= max(host.cutUntil, etcdGoneUntil) else { return sendAgain(call, after: Self.resendPause) }
+        if host.pausedWrite === call { host.pausedWrite = nil }
+        guard now >= max(host.cutUntil, etcdGoneUntil) else {
+            sendAgain(call, after: Self.resendPause)
+            return
+        }
         if fault == .losesWrites, case .save(let record, _) = call.kind,
             etcd.record?.wrappedValue.tokens.areSame(as: record.wrappedValue.tokens) == false
         {
-            return sendAgain(call, after: Self.resendPause)
+            sendAgain(call, after: Self.resendPause)
+            return
         }
         let answer = answer(to: call, of: host)
-        guard now >= host.losesAnswersUntil else { return sendAgain(call, after: Self.resendPause) }
+        guard now >= host.losesAnswersUntil else {
+            sendAgain(call, after: Self.resendPause)
+            return
+        }
         if case .updated(.heldElsewhere) = answer, now - time(of: call.sentAt) < Self.holderWait {
-            return sendAgain(call, after: .milliseconds(200))
+            call.refusedAt = now
+            let isAgain = sendAgain(call, after: max(Self.holderPause, host.pausedUntil - now))
+            if isAgain { host.pausedWrite = call }
+            return
         }
         call.answer = answer
         queue.add(.answered(call), at: now + etcdLatency())
     }
 
-    private func sendAgain(_ call: EtcdCall, after pause: Duration) {
-        // A process that was killed sends nothing again.
-        guard call.process == hosts[call.host].process else { return }
+    /// - Returns: `false`: the process was killed, or the call has failed.
+    @discardableResult
+    private func sendAgain(_ call: EtcdCall, after pause: Duration) -> Bool {
+        guard call.process == hosts[call.host].process else { return false }
         let end = time(of: call.sentAt) + Self.callLimit
-        guard now + pause < end else { return queue.add(.answered(call), at: max(now, end)) }
-        queue.add(.reachesEtcd(call), at: now + pause)
+        guard now + pause < end else {
+            queue.add(.answered(call), at: max(now, end))
+            return false
+        }
+        call.attempt += 1
+        queue.add(.reachesEtcd(call, attempt: call.attempt), at: now + pause)
+        return true
+    }
+
+    /// The watch has reported a change or a release: a write that waits for the holder is tried again at once.
+    func endHolderPause(of host: SimulatedHost) {
+        guard let call = host.pausedWrite else { return }
+        host.pausedWrite = nil
+        sendAgain(call, after: max(.zero, call.refusedAt + Self.shortestHolderPause - now) + etcdLatency())
     }
 
     private func answer(to call: EtcdCall, of host: SimulatedHost) -> EtcdCall.Answer {

@@ -5,7 +5,7 @@ import AuthWire
 /// Plays one schedule of hosts that share a session: etcd, the provider, connections and processes fail.
 final class ClusterSimulationRun: SimulationBase {
     enum Event {
-        case reachesEtcd(EtcdCall)
+        case reachesEtcd(EtcdCall, attempt: Int)
         case answered(EtcdCall)
         case changed(host: Int)
         case released(host: Int)
@@ -169,10 +169,14 @@ final class ClusterSimulationRun: SimulationBase {
             noteClock(host)
         }
         switch event {
-        case .reachesEtcd(let call): carryOut(call)
+        case .reachesEtcd(let call, let attempt): if attempt == call.attempt { carryOut(call) }
         case .answered(let call): etcdAnswered(call)
-        case .changed(let host): etcdChanged(hosts[host])
-        case .released(let host): handleLease(hosts[host], .released(Self.name))
+        case .changed(let host):
+            etcdChanged(hosts[host])
+            endHolderPause(of: hosts[host])
+        case .released(let host):
+            handleLease(hosts[host], .released(Self.name))
+            endHolderPause(of: hosts[host])
         case .reconnects(let host): reconnected(hosts[host])
         case .leasesEnd: endLeases()
         case .reachesProvider(let number): reachProvider(number)
@@ -288,7 +292,7 @@ final class ClusterSimulationRun: SimulationBase {
         host.forgetIntents()
         host.leases = LeaseMachine()
         (host.wakeUp, host.leaseWakeUp, host.hold, host.isOvertaken) = (nil, nil, nil, false)
-        (host.renewals, host.waiting) = ([:], [:])
+        (host.renewals, host.waiting, host.pausedWrite) = ([:], [:], nil)
     }
 
     // MARK: The session's machine

@@ -45,6 +45,8 @@ final class SimulatedHost {
     var intents: OwnIntents
     /// Whether the tokens of the renewal that has the hold were sent before, with an unknown result.
     var isInterrupted = false
+    /// A write that pauses because another host holds the session.
+    var pausedWrite: EtcdCall?
     /// The state of etcd that it has seen.
     var seen = 0
     var published: SessionSnapshot?
