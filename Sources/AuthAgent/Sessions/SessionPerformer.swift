@@ -183,6 +183,11 @@ final class SessionPerformer: ActionPerformer {
         }
     }
 
+    /// If a timer fires this late, the process was stopped, or the machine is very busy.
+    private static let noticeableStop = Duration.milliseconds(100)
+    /// Time to read a response that arrived meanwhile.
+    private static let lateResponse = Duration.seconds(1)
+
     /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for, and none
     /// begins after the hold has ended.
     private func limited(
@@ -194,6 +199,9 @@ final class SessionPerformer: ActionPerformer {
             group.addTask { await ProviderClient.$held.withValue(requests) { await request() } }
             group.addTask {
                 try? await context.clock.sleep(until: end)
+                // A response that arrived in time counts, even if this process was stopped then.
+                let now = context.clock.now().boot
+                if now - end > Self.noticeableStop { try? await context.clock.sleep(until: now + Self.lateResponse) }
                 let error = AgentError(.timeout, "The provider did not respond in time.")
                 return .failure(.temporary(error, retryAfter: nil))
             }
