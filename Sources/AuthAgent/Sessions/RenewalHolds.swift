@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -75,16 +76,12 @@ final class RenewalHolds: Sendable {
         await runner.read { [clock] in $0.mayBegin(session, for: hold.caller, at: clock.now().boot) }
     }
 
-    /// The renewal has ended without newer tokens that are to be written.
+    /// The renewal has ended without newer tokens that are to be written. The hold ends even if the agent is stopping:
+    /// another host would wait for a result otherwise.
     /// - Parameter end: what the next holder gets to know.
     func end(_ hold: Hold, of session: SessionName, leaving end: HoldOutcome.FormerHold) async {
-        await runner.send(.ended(hold.caller, session, leaving: end))
-    }
-
-    /// Nothing was sent under this hold. It ends even if the agent is stopping.
-    func giveBack(_ hold: Hold, of session: SessionName) async {
-        guard await !runner.send(.ended(hold.caller, session, leaving: hold.unsent)) else { return }
-        try? await store.leases?.release(session, leaving: hold.unsent)
+        guard await !runner.send(.ended(hold.caller, session, leaving: end)) else { return }
+        await withoutCancellation { [store] in try? await store.leases?.release(session, leaving: end) }
     }
 
     /// The renewal has ended with newer tokens that are to be written.
@@ -126,18 +123,22 @@ private struct LeasePerformer: ActionPerformer {
                 return .keptAlive(lease, kept, sentAt: sentAt)
             }
         case .hold(let session, let version, let lease):
-            runner.start { [self] in
+            runner.start { [self, runner] in
                 let outcome = await result { (leases) throws(StoreError) in
                     try await leases.hold(session, for: version, under: lease)
                 }
-                return .holdEnded(session, lease, outcome)
+                let isHandled = await runner.send(.holdEnded(session, lease, outcome))
+                if !isHandled, case .success(.held(_, let former)) = outcome { await release(session, leaving: former) }
+                return nil
             }
         case .claim(let session, let version, let lease):
-            runner.start { [self] in
+            runner.start { [self, runner] in
                 let record = await result { (leases) throws(StoreError) in
                     try await leases.claim(session, for: version)
                 }
-                return .claimed(session, lease, record)
+                let isHandled = await runner.send(.claimed(session, lease, record))
+                if !isHandled, case .success = record { await release(session, leaving: .unanswered) }
+                return nil
             }
         case .release(let session, let end):
             // If it fails, the end of the lease ends the hold.
@@ -146,6 +147,11 @@ private struct LeasePerformer: ActionPerformer {
                 return .releaseEnded(session)
             }
         }
+    }
+
+    /// What came when the agent was already stopping: nobody waits for the hold.
+    private func release(_ session: SessionName, leaving end: HoldOutcome.FormerHold) async {
+        await withoutCancellation { [store] in try? await store.leases?.release(session, leaving: end) }
     }
 
     private func result<Value: Sendable>(

@@ -20,7 +20,7 @@ struct HeldSessions: Sendable {
 
     fileprivate func end() async {
         await withoutCancellation { [held, holds] in
-            for (session, hold) in held ?? [:] { await holds.giveBack(hold, of: session) }
+            for (session, hold) in held ?? [:] { await holds.end(hold, of: session, leaving: hold.unsent) }
         }
     }
 }

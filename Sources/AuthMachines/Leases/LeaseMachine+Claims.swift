@@ -41,6 +41,8 @@ extension LeaseMachine {
         var settlesUntil: BootInstant?
         /// Its caller has its reply, or no longer waits.
         var isReplied = false
+        /// What the next holder gets to know if nothing is sent under this hold.
+        var unsent = HoldOutcome.FormerHold.answered
         /// What the hold is attached to.
         var lease: LeaseID?
         /// Its caller still waits for a hold after this release.

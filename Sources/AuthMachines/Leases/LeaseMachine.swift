@@ -225,6 +225,7 @@ package struct LeaseMachine: Machine {
         claims[session]?.stage = .held(until: turn.now.boot + Self.longestHold)
         claims[session]?.isReplied = true
         claims[session]?.lease = lease.id
+        claims[session]?.unsent = isInterrupted ? .unanswered : .answered
         turn.reply(.held(record, isInterrupted: isInterrupted), to: claim.waiter.caller)
     }
 
@@ -273,14 +274,17 @@ package struct LeaseMachine: Machine {
             queues[session]?.removeAll { $0.caller == caller }
             if queues[session]?.isEmpty ?? false { queues[session] = nil }
         }
-        for (session, claim) in claims where claim.waiter.caller == caller && !claim.isReplied {
+        for (session, claim) in claims where claim.waiter.caller == caller {
             switch claim.stage {
+            // It has left before it got its reply.
+            case .held: release(session, leaving: claim.unsent, &turn)
+            case _ where claim.isReplied: break
             case .waiting, .elsewhere: next(session)
             case .settling: release(session, leaving: .abandoned, &turn)
             // The result shows what is to be released.
             case .requested, .claiming: claims[session]?.isReplied = true
             case .releasing: claims[session]?.asksAgain = false
-            case .held, .writing: break
+            case .writing: break
             }
         }
     }

@@ -1,9 +1,11 @@
 import AgentTestSupport
-import AuthAgent
+import AuthMachines
 import AuthModel
 import AuthWire
 import Synchronization
 import Testing
+
+@testable import AuthAgent
 
 @Suite("A renewal under a hold", .timeLimit(.minutes(1)))
 struct HeldRenewalTests {
@@ -141,6 +143,66 @@ struct HeldRenewalTests {
             }
             #expect(store.released == [.answered])
             #expect(try await sessions.token(TokenGet()).accessToken == "of another host")
+        }
+    }
+
+    /// A provider whose renewals wait for the test.
+    private static func provider(
+        _ store: SharedStore, _ hold: Hold, _ answer: @escaping @Sendable () throws(TransportError) -> HTTPResponse
+    ) throws -> ExampleProvider {
+        try ExampleProvider(
+            store: store,
+            transport: ScriptedTransport { request throws(TransportError) in
+                guard request.url.hasSuffix("/refresh") else {
+                    return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
+                }
+                guard await hold.pass() else { throw .cancelled }
+                return try answer()
+            })
+    }
+
+    @Test("releases its hold even while the agent stops: no other host waits for a result", arguments: [true, false])
+    func stopping(isSent: Bool) async throws {
+        let (store, hold) = (SharedStore(), Hold())
+        let error: TransportError =
+            isSent
+            ? .connectionLost(host: "api.example.com", reason: "the other side closed it")
+            : .connectionRefused(host: "api.example.com")
+        let example = try Self.provider(store, hold) { () throws(TransportError) in throw error }
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            let refreshed = Task { try? await sessions.refresh(SessionParams()) }
+            await hold.isReached()
+            let deadline = example.clock.now().boot + .seconds(5)
+            let finish = Task { await sessions.registry.finish(until: deadline) }
+            await example.clock.somebodySleeps(until: deadline)
+            hold.release()
+            await finish.value
+            while store.released.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            #expect(store.released == [isSent ? .unanswered : .answered])
+            _ = await refreshed.value
+        }
+    }
+
+    @Test("accepts a response that arrived while the process was stopped, although its time limit has passed")
+    func lateResponse() async throws {
+        let (store, hold) = (SharedStore(), Hold())
+        let example = try Self.provider(store, hold) { () throws(TransportError) in
+            ExampleProvider.json(200, #"{"token":"token-2","expires_in":1000}"#)
+        }
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            let refreshed = Task { try await sessions.refresh(SessionParams()) }
+            await hold.isReached()
+            await example.clock.somebodySleeps(until: example.clock.now().boot + LeaseMachine.requestLimit)
+            example.clock.advance(LeaseMachine.requestLimit + .seconds(10))
+            await example.clock.somebodySleeps(until: example.clock.now().boot + .seconds(1))
+            hold.release()
+            _ = try await refreshed.value
+            #expect(try await sessions.token(TokenGet()).accessToken == "token-2")
         }
     }
 }

@@ -304,6 +304,18 @@ struct LeaseMachineTests {
         #expect(bench.wakeUp == nil)
     }
 
+    @Test("are released if their caller leaves at the moment of its reply: nothing was sent", arguments: [true, false])
+    func leftAtReply(isInterrupted: Bool) {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        let former = isInterrupted ? HoldOutcome.FormerHold.unanswered : .answered
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: former))))
+        if isInterrupted { bench.send(.claimed(Self.work, Self.lease, .success(nil))) }
+        bench.send(.callerGone(CallerID(1)))
+        #expect(bench.actions == [.release(Self.work, leaving: former)])
+    }
+
     @Test("of one host belong to one renewal at a time, in their order, each after the release of the one before")
     func inOrder() {
         var bench = Bench.holding()
@@ -342,21 +354,14 @@ struct LeaseMachineTests {
         #expect(bench.actions.count == 2 && bench.replies.isEmpty)
     }
 
-    @Test("are refused if etcd grants a lease that is too short")
-    func shortLease() {
-        var bench = Bench()
-        bench.want(1)
-        bench.granted(lasts: .zero)
-        #expect(bench.replies[1] != nil && bench.actions.isEmpty)
-    }
-
-    @Test("are refused at once if etcd gives no lease")
-    func noLease() {
+    @Test("are refused at once if etcd grants no lease, or one that is too short", arguments: [true, false])
+    func noLease(isShort: Bool) {
         var bench = Bench()
         bench.want(2)
-        bench.send(.granted(.failure(.cluster(.noQuorum)), sentAt: bench.boot))
-        #expect(bench.replies[2] == .failure(.cluster(.noQuorum)))
-        // The next try is another one.
+        let none = Result<GrantedLease, StoreError>.failure(.cluster(.noQuorum))
+        bench.send(.granted(isShort ? .success(GrantedLease(Self.lease, lasts: .zero)) : none, sentAt: bench.boot))
+        let isRefused = isShort ? bench.replies[2] != nil : bench.replies[2] == .failure(.cluster(.noQuorum))
+        #expect(bench.actions.isEmpty && isRefused)
         bench.want(3)
         #expect(bench.actions == [.grant])
     }
