@@ -18,8 +18,8 @@ struct KeyringPromptTests {
         defer { thread.stop() }
         let address = try #require(desktop.environment["DBUS_SESSION_BUS_ADDRESS"])
         let (store, other) = (
-            SecretServiceStore(on: thread, address: address, limit: .seconds(1)),
-            SecretServiceStore(on: thread, address: address, limit: .seconds(1))
+            SecretServiceStore(on: thread, address: address, limit: .seconds(3)),
+            SecretServiceStore(on: thread, address: address, limit: .seconds(3))
         )
         let saved = try record()
         try await store.save(saved)
@@ -32,7 +32,7 @@ struct KeyringPromptTests {
         await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
         // The limit passes for another caller, because the service is stopped that long.
         keyring.kill(SIGSTOP)
-        await #expect(throws: StoreError.notAnswering(after: .seconds(1))) { try await other.load(saved.session) }
+        await #expect(throws: StoreError.notAnswering(after: .seconds(3))) { try await other.load(saved.session) }
         keyring.kill(SIGCONT)
         await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
         person.lookBack()

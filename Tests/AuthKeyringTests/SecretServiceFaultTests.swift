@@ -161,12 +161,12 @@ struct SecretServiceFaultTests {
 
     @Test("does not reply, calls end at their limit, later ones at once, and calls continue when it replies again")
     func frozen() async throws {
-        try await withScene(limit: .seconds(2)) { scene in
+        try await withScene(limit: .seconds(4)) { scene in
             let saved = try record()
             try await scene.store.save(saved)
             let states = scene.store.states()
             try await scene.keyring.freeze()
-            let error = StoreError.notAnswering(after: .seconds(2))
+            let error = StoreError.notAnswering(after: .seconds(4))
             await #expect(throws: error) { try await scene.store.load(saved.session) }
             #expect(await states.reaches(.notAnswering))
             await #expect(throws: error) { try await scene.store.save(record(revision: 2)) }
@@ -179,7 +179,7 @@ struct SecretServiceFaultTests {
 
     @Test("does not reply, writers that wait for their turn fail with the current one")
     func frozenQueue() async throws {
-        try await withScene(limit: .seconds(2)) { scene in
+        try await withScene(limit: .seconds(4)) { scene in
             try await scene.store.save(record())
             try await scene.keyring.freeze()
             await withTaskGroup(of: StoreError?.self) { group in
@@ -193,7 +193,7 @@ struct SecretServiceFaultTests {
                         }
                     }
                 }
-                for await error in group { #expect(error == .notAnswering(after: .seconds(2))) }
+                for await error in group { #expect(error == .notAnswering(after: .seconds(4))) }
             }
             try await scene.keyring.thaw()
         }

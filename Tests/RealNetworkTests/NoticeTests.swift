@@ -30,9 +30,11 @@ struct NoticeTests {
                 let blip = try await lab.watch()
                 try await lab.onGateway("ip link set far down")
                 #expect(await blip.out.wait(for: #""state":"stale""#))
+                // The token may have ended before the first event.
+                let before = blip.out.text.ranges(of: #""state":"active""#).count
                 try lab.setLife(seconds: 3600)
                 try await lab.onGateway("ip link set far up")
-                #expect(await blip.out.wait(for: #""state":"active""#, times: 2))
+                #expect(await blip.out.wait(for: #""state":"active""#, times: before + 1))
                 await blip.end()
 
                 let events = try await lab.watch()

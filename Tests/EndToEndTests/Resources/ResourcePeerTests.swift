@@ -242,7 +242,7 @@ struct ResourcePeerTests {
 
     @Test("a server that refuses an early refresh with 400: the token is served to its end, and then renewed")
     func early() async throws {
-        try await ResourceScene.play(.resource, [#"{"renews_late": true, "life": 8}"#]) { play in
+        try await ResourceScene.play(.resource, [#"{"renews_late": true, "life": 12}"#]) { play in
             try await play.signIn()
             let watch = try await Child(
                 [Programs.authc, "watch", "--json"], environment: play.scene.desktop.environment)
@@ -266,7 +266,7 @@ struct ResourcePeerTests {
 
     @Test("a session that its server has ended is served to the end of its token; the refusal after that is final")
     func ended() async throws {
-        try await ResourceScene.play(.resource, [#"{"life": 4}"#]) { play in
+        try await ResourceScene.play(.resource, [#"{"life": 8}"#]) { play in
             try await play.signIn()
             try await play.set(["token_failure": [400, "invalid_grant"]])
             #expect(try await play.scene.authc(["refresh"]).status == 65)

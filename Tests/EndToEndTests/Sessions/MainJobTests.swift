@@ -102,7 +102,7 @@ struct MainJobTests {
 
     @Test("without the provider the valid token is served; after its end, state and cause are right")
     func providerAway() async throws {
-        try await Scene.play(tokenSeconds: 6) { scene in
+        try await Scene.play(tokenSeconds: 10) { scene in
             _ = try await scene.login(.appTemplate)
             try await scene.backends.setListening(false, .appTemplate)
             #expect(try await scene.agent.authc("token").status == 0)
