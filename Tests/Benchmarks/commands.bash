@@ -37,7 +37,7 @@ commands() {
 other() {
     local what=$1 ours=${ours-token}
     shift
-    command -v "$1" >/dev/null || { echo "$1 is not installed: $what is left out" >&2; return; }
+    command -v "$1" >/dev/null || { missing "$1"; return; }
     ratio "authc $ours beside $what" 1.0 \
         "$world/c/start" "$((starts / 3))" "$world/installed/usr/bin/authc" "$ours" -- "$(command -v "$1")" "${@:2}"
 }

@@ -1,7 +1,7 @@
 // Requests for a token in a second on many open connections, at two servers in turn:
 // rate CONNECTIONS IN-FLIGHT SLICES SOCKET SOCKET
 // Each connection always waits for IN-FLIGHT answers. A slice takes 200 ms. Prints the median of the slices of each server, in
-// requests in a second.
+// requests in a second, and the ratio of neighbours.
 #define _GNU_SOURCE
 #include "samples.h"
 #include <errno.h>
@@ -110,7 +110,12 @@ int main(int count, char **words)
         play(&servers[side]);
     }
     for (int index = 0; index < slices; index++)
-        for (int side = 0; side < 2; side++) samples[side][index] = play(&servers[side]);
-    for (int side = 0; side < 2; side++) qsort(samples[side], (size_t)slices, sizeof(double), by_value);
-    printf("%.0f %.0f\n", samples[0][slices / 2], samples[1][slices / 2]);
+        for (int side = 0; side < 2; side++) {
+            // Neither always comes second.
+            int which = (side + index) % 2;
+            samples[which][index] = play(&servers[which]);
+        }
+    double ratio = ratio_of_neighbours(samples, (size_t)slices, 1);
+    double ours = median(samples[0], (size_t)slices), theirs = median(samples[1], (size_t)slices);
+    printf("%.0f %.0f %.3f\n", ours, theirs, ratio);
 }

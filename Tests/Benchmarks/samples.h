@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static inline double now(void)
@@ -18,6 +19,31 @@ static inline int by_value(const void *left, const void *right)
     return (difference > 0) - (difference < 0);
 }
 
+static inline double median(double *samples, size_t count)
+{
+    qsort(samples, count, sizeof *samples, by_value);
+    return samples[count / 2];
+}
+
+// The median of the ratios of neighbours: of the medians of what both took in one turn each, one after the other.
+static inline double ratio_of_neighbours(double *const samples[2], size_t count, size_t turn)
+{
+    size_t pairs = count / turn;
+    double *ratios = calloc(pairs, sizeof(double)), *some = calloc(turn, sizeof(double)), medians[2];
+    if (!ratios || !some || pairs == 0) exit(70);
+    for (size_t pair = 0; pair < pairs; pair++) {
+        for (size_t side = 0; side < 2; side++) {
+            memcpy(some, samples[side] + pair * turn, turn * sizeof *some);
+            medians[side] = median(some, turn);
+        }
+        ratios[pair] = medians[0] / medians[1];
+    }
+    double middle = median(ratios, pairs);
+    free(ratios);
+    free(some);
+    return middle;
+}
+
 // The median and the 99th percentile.
 static inline void summarize(double *samples, size_t count, double summary[2])
 {
@@ -28,8 +54,8 @@ static inline void summarize(double *samples, size_t count, double summary[2])
 
 typedef double (*sample)(const void *candidate);
 
-// Prints the medians of both, and the 99th percentiles of both, in microseconds. They take turns after every `turn` samples, until
-// each has `count` samples or the time is `end`. The first tenth of `count` warms up and is not counted.
+// Prints the medians of both, the 99th percentiles of both, in microseconds, and the ratio of neighbours. They take turns after every
+// `turn` samples, until each has `count` samples or the time is `end`. The first tenth of `count` warms up and is not counted.
 static inline void compare_until(double end, size_t count, size_t turn, sample take, const void *first, const void *second)
 {
     double *samples[2] = {calloc(count, sizeof(double)), calloc(count, sizeof(double))};
@@ -45,9 +71,10 @@ static inline void compare_until(double end, size_t count, size_t turn, sample t
         }
     }
     if (done < count) count = done;
-    double summaries[2][2];
+    double summaries[2][2], ratio = ratio_of_neighbours(samples, count, turn);
     for (size_t side = 0; side < 2; side++) summarize(samples[side], count, summaries[side]);
-    printf("%.2f %.2f %.2f %.2f\n", summaries[0][0] / 1e3, summaries[1][0] / 1e3, summaries[0][1] / 1e3, summaries[1][1] / 1e3);
+    printf("%.2f %.2f ", summaries[0][0] / 1e3, summaries[1][0] / 1e3);
+    printf("%.2f %.2f %.3f\n", summaries[0][1] / 1e3, summaries[1][1] / 1e3, ratio);
 }
 
 static inline void compare(size_t count, size_t turn, sample take, const void *first, const void *second)

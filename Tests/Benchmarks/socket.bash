@@ -41,9 +41,9 @@ rates() {
     local connections in_flight seen ours theirs budget
     for in_flight in 1 32; do
         for connections in 1 16 64 256; do
-            read -r ours theirs < <(taskset --cpu-list "$other_processor" \
+            read -r ours theirs seen < <(taskset --cpu-list "$other_processor" \
                 "$world/c/rate" "$connections" "$in_flight" "$slices" "$socket" "$world/echo") || fail 'the rate was not measured'
-            seen=$(awk "BEGIN { printf \"%.2f\", $ours / $theirs }")
+            seen=$(printf %.2f "$seen")
             budget=-
             ((connections != 64)) || budget=$rate_budget
             floor "$connections connections, $in_flight in flight each" "$seen" "$budget" "$ours/s beside $theirs/s in C"
