@@ -1,8 +1,9 @@
-// One request, with the id 1, many times on one connection: many TIMES IN-FLIGHT PAUSE NUMBERS SOCKET LINE
+// One request, with the id 1, many times on one connection: many TIMES IN-FLIGHT PAUSE NUMBERS SOCKET LINE [FILE]
 // In LINE, `#` is replaced by 0 to NUMBERS - 1 in turn, or by A to B - 1 with A-B, and `@` by that number modulo 4. IN-FLIGHT
-// requests wait for answers at a time; a request follows the one before it after PAUSE milliseconds at the earliest. Ends after TIMES
-// answers, none of them an error, and prints the median and the 99th percentile of the times that they took, in µs (if one is in
-// flight). With TIMES 0 it prints "begun", accepts any answer, goes on until SIGTERM, and prints the numbers of answers and of errors.
+// requests wait for answers at a time; a request follows the one before it after PAUSE milliseconds at the earliest. Ends after
+// TIMES answers, none of them an error, and prints the median and the 99th percentile of the times that they took, in µs (if
+// one is in flight); each time is added to FILE, in µs. With TIMES 0 it prints "begun", accepts any answer, goes on until
+// SIGTERM, and prints the numbers of answers and of errors.
 #define _GNU_SOURCE
 #include "connected.h"
 #include "samples.h"
@@ -73,7 +74,7 @@ static int answers(int peer, int strict)
 
 int main(int count, char **words)
 {
-    if (count != 7) return 64;
+    if (count < 7 || count > 8) return 64;
     long times = atol(words[1]), most = atol(words[2]), sent = 0, done = 0;
     double pause = atof(words[3]) * 1e6, next = now();
     const char *end = strchr(words[4], '-');
@@ -114,6 +115,10 @@ int main(int count, char **words)
         printf("%ld %ld\n", done, errors);
         return 0;
     }
+    FILE *file = count == 8 ? fopen(words[7], "a") : NULL;
+    if (count == 8 && !file) return 70;
+    for (long index = 0; file && index < times; index++) fprintf(file, "%.2f\n", samples[index] / 1e3);
+    if (file && fclose(file) != 0) return 70;
     double summary[2];
     summarize(samples, (size_t)times, summary);
     printf("%.2f %.2f\n", summary[0] / 1e3, summary[1] / 1e3);
