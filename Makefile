@@ -147,7 +147,7 @@ help:
 	@echo 'make sanitize   sixteen suites with the address sanitizer, thirteen of them with the thread sanitizer (SANITIZERS="$(SANITIZERS)")'
 	@echo 'make bench      start-up, round trips, rates, renewals, disturbances, memory and size beside their budgets and other programs'
 	@echo '                (IDLE=600: the idle agent for ten minutes; MEASURE="idle scale": only these parts)'
-	@echo 'make bench-builds  the seconds that a build takes after a line in each target, and that nothing unchanged is built (GOAL=$(GOAL))'
+	@echo 'make bench-builds  the seconds that a build takes after a line in each target, and that nothing unchanged is built; writes Docs/builds.md (GOAL=$(GOAL))'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -310,9 +310,9 @@ bench: packages build
 	Tests/install-packages Tests/benchmark-packages.txt
 	Tests/Benchmarks/bench $(RELEASE) Docs/performance.md
 
-# In a copy of the clone, for hours.
+# In a copy of the clone, for hours. Writes Docs/builds.md.
 bench-builds: packages peers
-	Tests/Benchmarks/builds $(SWIFT) $(BUILDS) $(GOAL)
+	BUILDS_PAGE=Docs/builds.md Tests/Benchmarks/builds $(SWIFT) $(BUILDS) $(GOAL)
 
 lint: packages
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
