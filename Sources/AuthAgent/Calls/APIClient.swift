@@ -271,12 +271,11 @@ package final class APIClient: Sendable {
                         response: response, sentAt: sentAt, receivedAt: context.clock.now())
                 } catch {
                     // The write is done, although nobody can read the answer: sent again, it would be done twice.
-                    if order.isQueued, (200..<300).contains(reply.status), error.error.cause == ErrorDecoder.undecodable
-                    {
+                    if order.isQueued, error.isOfCarriedOutWrite(reply, acceptsRedirects: ready.acceptsRedirects) {
                         return Received(
                             key: ResponseCacheStorage.Key(record, url: request.url), request: request, reply: reply,
-                            response: APIResponse(status: reply.status), sentAt: sentAt,
-                            receivedAt: context.clock.now())
+                            response: APIResponse(status: reply.status, headers: ResponseDecoder.headers(reply)),
+                            sentAt: sentAt, receivedAt: context.clock.now())
                     }
                     reason = wantsNonce ? .refused(.wantsNonceAgain(error.error)) : error
                     failure = .status(reply.status, retryAfter: error.error.retryAfter)
@@ -312,6 +311,10 @@ package final class APIClient: Sendable {
         let request = try order.build(record, with: stream)
         var ready = request
         ready.headers += conditions
+        // It may say that the write was carried out. On the way to another machine without TLS, it may be a portal's.
+        if order.isQueued, let origin = Origin(of: ready.url) {
+            ready.acceptsRedirects = origin.isSecure || origin.isLoopback
+        }
         // Nothing else is secret in a call without a token, so that a change of the origin does not prevent it.
         let mayHaveCookies = order.profile.keepsCookies && OriginGuard(record).allows(.accessToken, at: ready.url)
         let carries = sendsToken ? order.carries.union(.accessToken) : order.carries

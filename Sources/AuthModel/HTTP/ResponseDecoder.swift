@@ -66,6 +66,14 @@ package struct ResponseDecoder: Sendable {
 }
 
 extension ProviderFailure {
+    /// Whether the response to a request that changes something shows that it was carried out, although it cannot be used: a
+    /// success without the content that was expected, or one whose result is elsewhere (303, RFC 9110 §15.4.4).
+    /// - Parameter acceptsRedirects: whether a redirect is the provider's own.
+    package func isOfCarriedOutWrite(_ reply: HTTPResponse, acceptsRedirects: Bool) -> Bool {
+        let isUnusable = [ErrorDecoder.undecodable, ErrorDecoder.noEnvelope].contains(error.cause)
+        return reply.status == 303 && acceptsRedirects || isUnusable && (200..<300).contains(reply.status)
+    }
+
     /// The provider itself did not accept the token; a page from a proxy does not say that.
     package var rejectsToken: Bool {
         if error.kind == .refused, error.httpStatus == 401 || error.cause == ErrorDecoder.rejectedToken { return true }

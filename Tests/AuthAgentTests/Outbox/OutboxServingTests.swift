@@ -70,12 +70,21 @@ struct OutboxServingTests {
         }
     }
 
-    @Test("a write whose answer is a success that cannot be read is done; a key that is too long is refused")
-    func unreadableAnswer() async throws {
+    @Test(
+        "a write whose answer is a success that cannot be used is done; a key that is too long is refused",
+        arguments: [(201, "{", false), (200, #"{"id":7}"#, true), (303, "<html>See there</html>", false)])
+    func unusableAnswer(status: Int, body: String, hasEnvelope: Bool) async throws {
         let (sent, sending) = AsyncStream<String>.makeStream()
-        let example = try APIClientTests.provider { request, _ throws(TransportError) in
+        let transport = ScriptedTransport { request throws(TransportError) in
+            guard request.url.hasSuffix("/votes") else {
+                return ExampleProvider.json(200, #"{"ok":1,"token":"t","expires_in":1000,"user":{"id":"7"}}"#)
+            }
+            #expect(request.acceptsRedirects)
             sending.yield(request.url)
-            return ExampleProvider.json(201, "{")
+            return ExampleProvider.json(status, body)
+        }
+        let example = try ExampleProvider(transport: transport) { profile in
+            if hasEnvelope { profile.errors.envelope = .init(pointer: try JSONPointer("/ok"), success: 1) }
         }
         try await APIClientTests.play(example) { sessions, api in
             let session = try SessionName("example")

@@ -22,6 +22,8 @@ package struct ErrorDecoder: Sendable {
     /// The causes of a response with an HTML page, and of one that cannot be read.
     package static let page = "html"
     package static let undecodable = "undecodable"
+    /// The cause of a success that lacks the profile's envelope.
+    static let noEnvelope = "no_envelope"
 
     package let profile: ProviderProfile
     package let purpose: Purpose
@@ -65,7 +67,7 @@ package struct ErrorDecoder: Sendable {
         case .failure:
             return failure(status: innerStatus(body), body, retryAfter: RetryAfter.read(reply, sentAt: sentAt))
         case .absent:
-            return badReply("it has no \(envelope.pointer.text)", cause: "no_envelope", status: reply.status)
+            return badReply("it has no \(envelope.pointer.text)", cause: Self.noEnvelope, status: reply.status)
         }
     }
 
