@@ -115,7 +115,7 @@ hostile_profile() {
 
 # All sign in first: the provider answers slowly after it has compressed its bodies.
 providers_beside() {
-    local after=provider_rests
+    local after=provider_rests lasting=$rare_seconds
     sign_in_many ${#hostile_bodies[@]} 'body-#' 'body#'
     sign_in_many ${#hostile_heads[@]} 'head-#' 'head#'
     sign_in_many ${#hostile_redirects[@]} 'redirect-#' 'redirect#'

@@ -97,12 +97,12 @@ token_beside_ten() {
 
 fan_outs() {
     section 'From a change to its event at the last subscriber'
-    local subscribers median p99
+    local subscribers median longest
     for subscribers in 1 10 100 1000; do
-        read -r median p99 < <("$world/c/fanout" "$subscribers" "$fan_out_times" "$socket" s1 s0) ||
+        read -r median longest < <("$world/c/fanout" "$subscribers" "$fan_out_times" "$socket" s1 s0) ||
             fail 'the event was not measured'
         row "$subscribers subscribers" "$(awk "BEGIN { printf \"%.2f\", $median / 1000 }")" "$fan_out_budget" \
-            "ms; the 99th percentile is $(awk "BEGIN { printf \"%.2f\", $p99 / 1000 }") ms"
+            "ms; the longest of $fan_out_times takes $(awk "BEGIN { printf \"%.2f\", $longest / 1000 }") ms"
         point 'Microseconds until the last subscriber has an event' authd "$subscribers" "$median"
     done
 }
@@ -155,9 +155,9 @@ first_entry() { authc outbox list --json | python3 -c 'import json, sys; print(j
 
 # outbox_row WHAT SERIES TIMES LINE
 outbox_row() {
-    local median p99
-    read -r median p99 < <("$world/c/many" "$3" 1 0 1000 "$socket" "$4") || fail "$1 was not measured"
-    row "$1" "$median" - "µs; the 99th percentile is $p99 µs"
+    local median longest
+    read -r median longest < <("$world/c/many" "$3" 1 0 1000 "$socket" "$4") || fail "$1 was not measured"
+    row "$1" "$median" - "µs; the longest of $3 takes $longest µs"
     point 'Microseconds by entries of the outbox' "$2" "$most" "$median"
 }
 
