@@ -311,7 +311,7 @@ package final class APIClient: Sendable {
         let request = try order.build(record, with: stream)
         var ready = request
         ready.headers += conditions
-        // It may say that the write was carried out. On the way to another machine without TLS, it may be a portal's.
+        // A redirect may say that the write was carried out. Without TLS, on the way to another machine, it may be a portal's.
         if order.isQueued, let origin = Origin(of: ready.url) {
             ready.acceptsRedirects = origin.isSecure || origin.isLoopback
         }
