@@ -12,21 +12,6 @@ import Testing
 struct StoppingTests {
     private static let grace = Duration.seconds(5)
 
-    /// A provider whose renewals wait for the test, and end at once where they are cut off.
-    private static func provider(
-        _ hold: Hold, store: any SessionStore = MemoryStore()
-    ) throws -> ExampleProvider {
-        try ExampleProvider(
-            store: store,
-            transport: ScriptedTransport { request throws(TransportError) in
-                guard request.url.hasSuffix("/refresh") else {
-                    return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
-                }
-                guard await hold.pass() else { throw .cancelled }
-                return ExampleProvider.json(200, #"{"token":"token-2","expires_in":1000}"#)
-            })
-    }
-
     private static func error(_ token: Task<TokenResult, any Error>) async -> AgentError? {
         do {
             _ = try await token.value
@@ -39,7 +24,7 @@ struct StoppingTests {
     @Test("a caller that waits for a provider gets `stopping`, and so does a later one")
     func waiting() async throws {
         let hold = Hold()
-        let example = try Self.provider(hold)
+        let example = try ExampleProvider.waiting(for: hold)
         let waiting = OneShot<Task<TokenResult, any Error>>()
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
@@ -55,7 +40,7 @@ struct StoppingTests {
     @Test("a request in flight stores its token first, and no other one begins")
     func finished() async throws {
         let (hold, store) = (Hold(), MemoryStore())
-        let example = try Self.provider(hold, store: store)
+        let example = try ExampleProvider.waiting(for: hold, store: store)
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
@@ -76,7 +61,7 @@ struct StoppingTests {
     @Test("a request that never ends is waited for until the deadline, and no longer")
     func deadline() async throws {
         let hold = Hold()
-        let example = try Self.provider(hold)
+        let example = try ExampleProvider.waiting(for: hold)
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
@@ -94,7 +79,7 @@ struct StoppingTests {
 
     @Test("a session that is signed in to afterwards is refused, and not waited for")
     func late() async throws {
-        let example = try Self.provider(Hold())
+        let example = try ExampleProvider.waiting(for: Hold())
         try await example.running { _, signIns in _ = try await signIns.start(SessionRegistryTests.start) }
         var other = try #require(try await example.store.load(SessionName("example")))
         other.session = try SessionName("other")
@@ -105,7 +90,7 @@ struct StoppingTests {
     @Test("ends a wait for the first look into a store that never answers")
     func firstLook() async throws {
         let store = SilentStore()
-        let example = try Self.provider(Hold(), store: store)
+        let example = try ExampleProvider.waiting(for: Hold(), store: store)
         let run = Task { await example.loader.run() }
         let ready = Task { await example.loader.ready() }
         let token = Task { try await example.sessions.token(SessionRegistryTests.get) }

@@ -146,21 +146,6 @@ struct HeldRenewalTests {
         }
     }
 
-    /// A provider whose renewals wait for the test.
-    private static func provider(
-        _ store: SharedStore, _ hold: Hold, _ answer: @escaping @Sendable () throws(TransportError) -> HTTPResponse
-    ) throws -> ExampleProvider {
-        try ExampleProvider(
-            store: store,
-            transport: ScriptedTransport { request throws(TransportError) in
-                guard request.url.hasSuffix("/refresh") else {
-                    return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
-                }
-                guard await hold.pass() else { throw .cancelled }
-                return try answer()
-            })
-    }
-
     @Test("releases its hold even while the agent stops: no other host waits for a result", arguments: [true, false])
     func stopping(isSent: Bool) async throws {
         let (store, hold) = (SharedStore(), Hold())
@@ -168,7 +153,7 @@ struct HeldRenewalTests {
             isSent
             ? .connectionLost(host: "api.example.com", reason: "the other side closed it")
             : .connectionRefused(host: "api.example.com")
-        let example = try Self.provider(store, hold) { () throws(TransportError) in throw error }
+        let example = try ExampleProvider.waiting(for: hold, store: store) { () throws(TransportError) in throw error }
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
             let refreshed = Task { try? await sessions.refresh(SessionParams()) }
@@ -190,9 +175,7 @@ struct HeldRenewalTests {
     @Test("accepts a response that arrived while the process was stopped, although its time limit has passed")
     func lateResponse() async throws {
         let (store, hold) = (SharedStore(), Hold())
-        let example = try Self.provider(store, hold) { () throws(TransportError) in
-            ExampleProvider.json(200, #"{"token":"token-2","expires_in":1000}"#)
-        }
+        let example = try ExampleProvider.waiting(for: hold, store: store)
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
             let refreshed = Task { try await sessions.refresh(SessionParams()) }

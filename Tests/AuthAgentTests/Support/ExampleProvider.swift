@@ -59,6 +59,24 @@ struct ExampleProvider {
     /// Calls of this provider's API.
     var apiClient: APIClient { APIClient(context: sessions.context, registry: sessions.registry, kept: kept, seed: 1) }
 
+    /// A provider whose renewals wait for the test, and end at once where they are cut off.
+    static func waiting(
+        for hold: Hold, store: any SessionStore = MemoryStore(),
+        renewal: @escaping @Sendable () throws(TransportError) -> HTTPResponse = { () throws(TransportError) in
+            json(200, #"{"token":"token-2","expires_in":1000}"#)
+        }
+    ) throws -> ExampleProvider {
+        try ExampleProvider(
+            store: store,
+            transport: ScriptedTransport { request throws(TransportError) in
+                guard request.url.hasSuffix("/refresh") else {
+                    return json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
+                }
+                guard await hold.pass() else { throw .cancelled }
+                return try renewal()
+            })
+    }
+
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: RequestBody? = nil) throws -> RequestTemplate {
             RequestTemplate(method: "POST", path: try Template(parsing: path), bearer: bearer, body: body)
