@@ -49,7 +49,7 @@ extension EtcdStore {
             ) { (content) throws(StoreError) in
                 former = nil
                 // A damaged record is replaced, and so is one of an earlier sign-in that a backup has brought back.
-                guard let content, let found = try? SessionRecord(decoding: content),
+                guard let content, let found = try readable(content, of: session),
                     !view.isOutdated(found.signIn, of: session)
                 else {
                     var terms = try await terms(for: record, replacing: nil, &lifetime, from: start, after: refusal)
@@ -109,6 +109,17 @@ extension EtcdStore {
             // Its first attempt was carried out, and released it.
             if written == nil { writeEnded(session, with: record.version) }
             return .written(endsHold: hadHold && holds[session]?.isLost ?? true)
+        }
+    }
+
+    /// - Returns: `nil` if it is damaged.
+    /// - Throws: if a newer authd wrote it: its tokens may be newer than those of this host.
+    private func readable(_ content: Secret, of session: SessionName) throws(StoreError) -> SessionRecord? {
+        do throws(DamagedRecord) {
+            return try SessionRecord(decoding: content)
+        } catch {
+            guard error.isNewer else { return nil }
+            throw .failed(reason: "\(places.session(session)): it cannot be replaced: \(error.reason)")
         }
     }
 

@@ -96,7 +96,7 @@ package final class SessionRegistry: Sendable {
         let damaged = entries.withLock { $0.damaged }.sorted { $0.key < $1.key }
         guard !damaged.isEmpty else { return nil }
         return damaged.map { "The record of session \($0.key) cannot be read (\($0.value))." }.joined(separator: " ")
-            + " Signing in to it again replaces it."
+            + " Signing in to it again replaces it, unless a newer authd wrote it."
     }
 
     // MARK: Addition

@@ -187,7 +187,7 @@ extension AgentError {
         case "damaged" where error.kind == .validation: nil
         // The store's message names the sessions whose records are damaged.
         case "damaged", StoreState.ready.rawValue:
-            "The record of this session cannot be read. Signing in to it again replaces it."
+            "The record of this session cannot be read. Signing in to it again replaces it, unless a newer authd wrote it."
         default: nil
         }
     }

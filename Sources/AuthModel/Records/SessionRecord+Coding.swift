@@ -3,9 +3,11 @@ package import AuthWire
 /// A stored value that is not one of our records. The reason never quotes the value.
 package struct DamagedRecord: Error, Sendable, Equatable, CustomStringConvertible {
     package let reason: String
+    /// A newer authd wrote it: it is good, and must not be replaced.
+    package let isNewer: Bool
 
-    package init(reason: String) {
-        self.reason = reason
+    package init(reason: String, isNewer: Bool = false) {
+        (self.reason, self.isNewer) = (reason, isNewer)
     }
 
     package var description: String { reason }
@@ -37,7 +39,9 @@ extension SessionRecord: WireObject {
         }
         if let format = json["format"]?.integerValue, !(1...Int64(Self.format)).contains(format) {
             throw DamagedRecord(
-                reason: "it has format \(format) and this authd knows up to \(Self.format); a newer one wrote it")
+                reason: "a newer authd wrote it, in format \(format), and this one knows up to \(Self.format): "
+                    + "update authd",
+                isNewer: format > 0)
         }
         do {
             self = try Self.decode(stored: json)

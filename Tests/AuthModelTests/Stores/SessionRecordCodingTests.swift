@@ -80,7 +80,9 @@ struct SessionRecordCodingTests {
     func newerFormat() throws {
         let read = try reading { $0["format"] = 4 }
         guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
-        #expect(damage.reason.contains("format 4"))
+        #expect(damage.isNewer && damage.reason.contains("format 4") && damage.reason.contains("up to 3"))
+        guard case .failure(let other) = try reading({ $0["format"] = 0 }) else { return #expect(Bool(false)) }
+        #expect(!other.isNewer)
     }
 
     @Test("has a newer format only if an older authd would lose something: a key, a registered client, cookies")
