@@ -8,6 +8,8 @@ struct Agent {
     static let defaultTimeout = Duration.seconds(70)
     /// Added to a limit that the agent enforces too, so that its error arrives first.
     static let grace = Duration.seconds(2)
+    /// For a request that does something to every session.
+    static let changeOfAllSessions = Limits.changeOfAllSessions + grace
     /// A Unix socket connects at once or fails; it only blocks if its queue is full.
     private static let connectTimeout = Duration.seconds(10)
 
@@ -42,11 +44,12 @@ struct Agent {
         MemoryGuard.close()
     }
 
+    /// - Parameter usual: the limit if `--timeout` sets none.
     func call<Method: AgentMethod>(
-        _ method: Method, within time: Duration? = nil
+        _ method: Method, within time: Duration? = nil, usually usual: Duration = Self.defaultTimeout
     ) throws(Failure) -> (value: Method.Result, json: JSON) {
         if method.sendsSecrets { try introduce() }
-        let json = try result(of: method, within: time ?? timeout ?? Self.defaultTimeout)
+        let json = try result(of: method, within: time ?? timeout ?? usual)
         return (try decode(json, of: method), json)
     }
 

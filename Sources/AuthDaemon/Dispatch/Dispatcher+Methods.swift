@@ -248,16 +248,19 @@ extension Dispatcher {
 
     mutating func addStore(_ store: StoreAdmin) {
         later(StoreUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
-        naming(StoreRekey.self, after: store.checkRekey) { call, names async throws(AgentError) in
+        let limit = Limits.changeOfAllSessions
+        naming(StoreRekey.self, within: { _ in limit }, after: store.checkRekey) {
+            call, names async throws(AgentError) in
             try await store.rekey(call, naming: names)
         }
-        naming(StoreMigrate.self, after: store.checkMigrate) { call, names async throws(AgentError) in
+        naming(StoreMigrate.self, within: { _ in limit }, after: store.checkMigrate) {
+            call, names async throws(AgentError) in
             try await store.migrate(call, naming: names)
         }
         later(ClusterStatusGet.self) { _ async throws(AgentError) in try await store.clusterStatus() }
         later(ClusterJoin.self) { _ async throws(AgentError) in try await store.join() }
         later(ClusterAdmit.self) { call async throws(AgentError) in try await store.admit(call) }
-        naming(ClusterForget.self) { call, names async throws(AgentError) in
+        naming(ClusterForget.self, within: { _ in limit }) { call, names async throws(AgentError) in
             try await store.forget(call, naming: names)
         }
         later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }

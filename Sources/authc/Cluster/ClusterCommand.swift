@@ -43,7 +43,8 @@ struct Cluster: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "forget", abstract: "Remove a host from the cluster.",
             discussion:
-                "Seals every session with a new key, and renews every session, so that what the host has read ends.")
+                "Seals every session with a new key, and renews every session, so that what the host has read ends. Waits "
+                + "for renewals in progress first: some seconds, or minutes if a host does not end one.")
 
         @OptionGroup var common: GeneralOptions
 
@@ -51,7 +52,8 @@ struct Cluster: ParsableCommand {
         var host: String
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
-            let (result, json) = try options.connect().call(ClusterForget(host: host))
+            let (result, json) = try options.connect().call(
+                ClusterForget(host: host), usually: Agent.changeOfAllSessions)
             if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
             return .done
         }

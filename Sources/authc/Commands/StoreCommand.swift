@@ -82,7 +82,7 @@ struct Store: ParsableCommand {
             params.current = current
             var message: String?
             let json = try StorePassphrase.retrying { () throws(Failure) in
-                let (result, json) = try agent.call(params)
+                let (result, json) = try agent.call(params, usually: Agent.changeOfAllSessions)
                 message = result.message
                 return json
             } after: { kind, error throws(Failure) in
@@ -141,14 +141,14 @@ struct Store: ParsableCommand {
                 var request = StoreMigrate(to: to, passphrase: passphrase, endsElsewhere: hasAgreed)
                 let answer: (value: MessageResult, json: JSON)
                 do throws(Failure) {
-                    answer = try agent.call(request)
+                    answer = try agent.call(request, usually: Agent.changeOfAllSessions)
                 } catch {
                     guard let refusal = error.agentError, refusal.cause == StoreMigrate.otherHostsCause else {
                         throw error
                     }
                     try agree(to: refusal, options)
                     (hasAgreed, request.endsElsewhere) = (true, true)
-                    answer = try agent.call(request)
+                    answer = try agent.call(request, usually: Agent.changeOfAllSessions)
                 }
                 if !options.json { Output.note(Visible.lines(answer.value.message ?? "")) }
                 return answer.json
