@@ -72,6 +72,7 @@ extension StoreAdmin {
         do throws(AgentError) {
             try await converting(StoreError.self, try await save(copying))
             unreadableClients = try await move.copy(plan.records)
+            try await move.requireUnchanged(plan.records)
             guard await held.cover(plan.records.map(\.session)) else { throw .usedElsewhere }
             try await converting(StoreError.self, try await save(move.unfinished(.copied, plan.records)))
         } catch {

@@ -54,6 +54,15 @@ struct StoreMove {
         return unreadableClients
     }
 
+    /// - Throws: if another host has changed, added or removed a session since.
+    func requireUnchanged(_ records: [SessionRecord]) async throws(AgentError) {
+        guard source.leases != nil else { return }
+        func versions(_ records: [SessionRecord]) -> [SessionName: RecordVersion] {
+            Dictionary(records.map { ($0.session, $0.version) }) { first, _ in first }
+        }
+        guard try await versions(self.records(of: source)) == versions(records) else { throw .usedElsewhere }
+    }
+
     func unfinished(_ phase: UnfinishedMove.Phase, _ records: [SessionRecord]) -> UnfinishedMove {
         UnfinishedMove(
             from: source.kind, to: target.kind, phase: phase, copies: records.map(UnfinishedMove.Copy.init))
