@@ -10,20 +10,32 @@ package protocol AlarmOwner: AnyObject, Sendable {
 ///
 /// Invariant: it wakes for a deadline and for an earlier one that is set, and for nothing else.
 package final class AlarmClock: Sendable {
-    private struct Alarm {
-        let deadline: BootInstant
-        weak var owner: (any AlarmOwner)?
+    private struct Owner {
+        weak var object: (any AlarmOwner)?
     }
 
     private struct State {
-        var alarms: [ObjectIdentifier: Alarm] = [:]
+        /// Its keys are those of `owners`. They are apart because all deadlines are compared often, and to copy a weak reference
+        /// takes longer.
+        var deadlines: [ObjectIdentifier: BootInstant] = [:]
+        var owners: [ObjectIdentifier: Owner] = [:]
         /// Ends the present sleep.
         var waker: AsyncStream<Void>.Continuation?
         /// When the present sleep ends; `nil`: only when it is woken.
         var wakesAt: BootInstant?
 
         /// Looks at all alarms, so it is not used for each change.
-        var first: BootInstant? { alarms.values.lazy.map(\.deadline).min() }
+        var first: BootInstant? { deadlines.values.min() }
+
+        /// Removes the alarms up to now.
+        /// - Returns: their owners, in the order of their deadlines.
+        mutating func takeDue(_ now: BootInstant) -> [Owner] {
+            let due = deadlines.filter { $0.value <= now }.sorted { $0.value < $1.value }
+            return due.compactMap { owner, _ in
+                deadlines[owner] = nil
+                return owners.removeValue(forKey: owner)
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -40,7 +52,8 @@ package final class AlarmClock: Sendable {
     ///   - owner: held weakly.
     package func set(_ deadline: BootInstant?, for owner: some AlarmOwner) {
         let waker: AsyncStream<Void>.Continuation? = state.withLock { state in
-            state.alarms[ObjectIdentifier(owner)] = deadline.map { Alarm(deadline: $0, owner: owner) }
+            state.deadlines[ObjectIdentifier(owner)] = deadline
+            state.owners[ObjectIdentifier(owner)] = deadline.map { _ in Owner(object: owner) }
             guard let deadline, state.wakesAt.map({ deadline < $0 }) ?? true else { return nil }
             state.wakesAt = deadline
             return state.waker
@@ -56,12 +69,7 @@ package final class AlarmClock: Sendable {
         while !Task.isCancelled {
             await sleep()
             let now = clock.now().boot
-            let due = state.withLock { state in
-                let due = state.alarms.filter { $0.value.deadline <= now }
-                for owner in due.keys { state.alarms[owner] = nil }
-                return due.values.sorted { $0.deadline < $1.deadline }
-            }
-            for alarm in due { await alarm.owner?.ring() }
+            for owner in state.withLock({ $0.takeDue(now) }) { await owner.object?.ring() }
         }
     }
 
