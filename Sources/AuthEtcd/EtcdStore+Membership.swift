@@ -136,13 +136,22 @@ extension EtcdStore {
 
     // MARK: Hosts and keys
 
-    /// A new record key for all hosts, or for all but one, and everything sealed with it. After an error everything is
-    /// readable, and the next change of the key does the rest.
+    /// A new record key for all hosts, or for all but one, and everything sealed with it. The former keys stay until
+    /// ``endKeyChange()``. After an error everything is readable, and the next change of the key does the rest.
     func changeRecordKey(without host: String? = nil) async throws(StoreError) {
-        try await settle(
-            try await change { (membership, accepted) throws(ClusterFault) in
-                try membership.rekeyed(accepted, without: host)
-            })
+        let member = try await change { (membership, accepted) throws(ClusterFault) in
+            try membership.rekeyed(accepted, without: host)
+        }
+        ownKey = member.accepted.roster.keyIDs.first
+        if try await !sealAgain(with: member) { hasFormerSeals = true }
+    }
+
+    package func endKeyChange() async throws(StoreError) {
+        try await reporting(writes: true) { () throws(StoreError) in
+            let member = try await opened()
+            // Otherwise another host has begun a later change, and ends this one with its own.
+            if member.accepted.roster.keyIDs.first == ownKey { try await settle(member) }
+        }
     }
 
     /// Seals everything with the newest key, and then gives up the former ones. If another host makes a newer key meanwhile,
@@ -225,7 +234,12 @@ extension EtcdStore: SealedStore {
     package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
         try await local.rekey(change, current: current)
         do throws(StoreError) {
-            try await reporting(writes: true) { () throws(StoreError) in try await changeRecordKey() }
+            try await reporting(writes: true) { () throws(StoreError) in
+                // A change that did not end may be a removal: what the host has read is renewed before the former key goes.
+                let isFirst = try await opened().accepted.roster.keyIDs.count < 2
+                try await changeRecordKey()
+                if isFirst { try await settle(try await opened()) }
+            }
         } catch {
             if case .sameOutside = change { throw .store(error) }
             throw .changed(error)

@@ -166,6 +166,7 @@ private final class SharedMemoryStore: MemoryBacked, ClusterStore, SealedStore {
     func requestAdmission() async throws(StoreError) -> Secret { Secret("code") }
     func admit(_ code: Secret) async throws(StoreError) -> String? { nil }
     func remove(_ host: ClusterMember) async throws(StoreError) {}
+    func endKeyChange() async throws(StoreError) {}
 
     func unlock(with passphrase: Secret?) async throws(SealRefusal) {}
     func checkRekey(_ change: KeyChange, hasCurrent: Bool) async throws(SealRefusal) {}

@@ -35,6 +35,7 @@ struct FormerMemberTests {
                     let backup = try await members.backUp()
                     let removed = try #require(try await store.members().first { $0.name == "two" })
                     try await store.remove(removed)
+                    try await store.endKeyChange()
                     try await store.save(etcdSample(generation: 3))
                     if isSignedOut { try await store.delete(Self.work) }
                     try await store.saveLater()

@@ -127,6 +127,7 @@ struct SignOutListTests {
         try await TwoHosts.running { hosts in
             try await hosts.store.delete(session)
             try await hosts.store.changeRecordKey()
+            try await hosts.store.endKeyChange()
             let last = try EtcdHost("three")
             try await admit(last, by: hosts.store, at: hosts.members)
             try await last.start(at: hosts.members.endpoints) { store in

@@ -200,10 +200,16 @@ extension HostSimulationRun {
         formerHosts = etcd.entries.first { EtcdDatabase.isHostList($0.key) }?.value
         begin(remover, "the removal of host \(host.number)") { [self] process in
             let found = try? await process.store.members().first { $0.name == host.name }
-            guard let found, (try? await process.store.remove(found)) != nil, process.life.isAlive else { return false }
-            host.isRemoved = true
-            coverage.removedHosts += 1
-            try? await process.registry.session(named: Self.name)?.renew()
+            guard let found else { return false }
+            let failed = try? await process.registry.renewAll { [self] () throws(AgentError) in
+                guard (try? await process.store.remove(found)) != nil, process.life.isAlive else {
+                    throw AgentError(.busy, "The host was not removed.")
+                }
+                host.removedAt = time.now
+                coverage.removedHosts += 1
+            }
+            guard failed != nil else { return false }
+            try? await process.store.endKeyChange()
             return true
         }
     }
@@ -211,6 +217,7 @@ extension HostSimulationRun {
     private func changeKey(_ host: SimulatedHost) {
         begin(host, "a change of the key") { [self] process in
             guard (try? await process.store.rekey(.sameOutside, current: nil)) != nil else { return false }
+            if (try? await process.store.isRekeying()) ?? false { try? await process.store.endKeyChange() }
             coverage.keyChanges += 1
             return true
         }

@@ -129,15 +129,15 @@ extension HostSimulationRun {
         if !provider.accepts(refresh, at: time.now) { isLossExcused = true }
     }
 
-    /// Whether a fault kept the process that renewed the tokens from receiving or writing them. As long as it runs, it
-    /// writes them at the first opportunity; after a restore, other hosts may not wait for that. A fault after the time for
-    /// writing does not count.
+    /// Whether a fault kept the process that renewed the tokens from receiving or writing them. As long as it runs and is a
+    /// member, it writes them at the first opportunity; after a restore, other hosts may not wait for that. A fault after the
+    /// time for writing does not count.
     func isInterrupted(_ commit: Commit) -> Bool {
         guard !commit.isWritten else { return false }
         guard !commit.isUnanswered else { return true }
         let (host, answered) = (hosts[commit.host], commit.answeredAt ?? time.now)
         guard host.wasInterrupted(from: commit.sentAt, to: answered + Self.writing) else { return false }
-        guard restoreCount == 0, !host.isOutside, processes[commit.process].life.isAlive else { return true }
-        return !host.wasWell(for: Self.writing, from: answered, to: time.now)
+        guard restoreCount == 0, processes[commit.process].life.isAlive else { return true }
+        return !host.wasWell(for: Self.writing, from: answered, to: min(host.removedAt ?? time.now, time.now))
     }
 }

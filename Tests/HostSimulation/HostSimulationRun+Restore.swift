@@ -194,7 +194,7 @@ extension HostSimulationRun {
             coverage.unknown += 1
             if ended.isLacking {
                 expected = .unknown
-                for host in hosts { host.isRemoved = false }
+                for host in hosts { host.removedAt = nil }
             }
             if ended.isLacking || ended.wasRenewing { isLossExcused = true }
             return

@@ -131,8 +131,8 @@ final class SimulatedHost: @unchecked Sendable {
     var isHeldOff = false
     /// When a user has removed it, or was about to.
     var outsideSince: Duration?
-    /// It was removed, and some host knows that.
-    var isRemoved = false
+    /// When it was removed, and some host knew that.
+    var removedAt: Duration?
     /// The end of its last fault.
     var lastFault = Duration.seconds(-1000)
     /// When it did not run, or did not reach etcd, as far as that is known beforehand.
@@ -147,6 +147,7 @@ final class SimulatedHost: @unchecked Sendable {
 
     var name: String { Self.name(number) }
     var isOutside: Bool { outsideSince != nil }
+    var isRemoved: Bool { removedAt != nil }
 
     private static func name(_ number: Int) -> String { "host-\(number)" }
 
@@ -168,7 +169,7 @@ final class SimulatedHost: @unchecked Sendable {
     }
 
     func wasInterrupted(from begin: Duration, to end: Duration) -> Bool {
-        interruptions.contains { $0.begin <= end && begin <= $0.end } || outsideSince.map { $0 <= end } ?? false
+        interruptions.contains { $0.begin <= end && begin <= $0.end }
     }
 }
 

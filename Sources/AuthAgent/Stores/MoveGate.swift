@@ -40,7 +40,7 @@ final class MoveGate: Sendable {
     /// - Throws: if it is closed already, or if the task was cancelled first: then this call has not closed it.
     func close() async throws(AgentError) {
         guard use.update({ $0?.close() ?? false }) else {
-            throw AgentError(.busy, "Sessions are being moved already.", cause: "moving")
+            throw AgentError(.busy, "Another command is moving or renewing all sessions: try again.", cause: "moving")
         }
         guard await use.wait(until: { $0.pieces == 0 }) else {
             reopen()

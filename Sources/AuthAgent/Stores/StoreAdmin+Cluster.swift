@@ -43,21 +43,28 @@ extension StoreAdmin {
         guard !host.isThis else {
             throw AgentError(.unsupported, "This host cannot remove itself: run the command on another one.")
         }
-        do throws(StoreError) {
-            try await cluster.remove(host)
+        guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
+        var unrenewed: [SessionName]?
+        do throws(AgentError) {
+            unrenewed = try await registry.renewAll { () throws(AgentError) in
+                try await converting(StoreError.self, try await cluster.remove(host))
+            }
+            try await endKeyChange(of: cluster)
         } catch {
-            var refusal = AgentError(error)
-            let left = try? await cluster.members()
-            if let left, !left.contains(where: { $0.id == host.id }), (try? await cluster.isRekeying()) ?? false {
+            guard let left = try? await cluster.members(), !left.contains(where: { $0.id == host.id }) else {
+                throw error
+            }
+            var refusal = error
+            refusal.message += " \(host.name) is not a member any more." + Self.text(unrenewed: unrenewed ?? [], names)
+            if (try? await cluster.isRekeying()) ?? true {
                 refusal.message +=
-                    " \(host.name) is not a member any more, but sessions may still be sealed with the former key: "
-                    + "`authc store rekey` does the rest."
+                    " The change of the key has not ended: `authc store rekey` does the rest, and renews the sessions."
             }
             throw refusal
         }
         return MessageResult(
             message: "\(host.name) is not a member any more. Change its password at etcd, or its certificate."
-                + (await renewed(naming: names)))
+                + Self.text(unrenewed: unrenewed ?? [], names))
     }
 
     /// A new key for the store of the cluster.
@@ -65,24 +72,27 @@ extension StoreAdmin {
     func rekeyCluster(
         naming names: SessionNames, _ rekey: () async throws(AgentError) -> Void
     ) async throws(AgentError) -> String {
+        try await rekey()
         guard let cluster = store.present as? any ClusterStore, (try? await cluster.isRekeying()) ?? false else {
-            try await rekey()
             return ""
         }
-        try await rekey()
         // A host may have been removed then, and has read these tokens.
+        let unrenewed = try await registry.renewAll()
+        try await endKeyChange(of: cluster)
         return " A former change of the key had not ended, so every session was renewed."
-            + (await renewed(naming: names))
+            + Self.text(unrenewed: unrenewed, names)
     }
 
-    /// Renews every session.
-    /// - Returns: which ones could not be renewed, for the user.
-    private func renewed(naming names: SessionNames) async -> String {
-        var failed: [SessionName] = []
-        for session in registry.all {
-            do throws(AgentError) { try await session.renew() } catch { failed.append(session.name) }
-        }
-        return failed.isEmpty ? "" : " Not renewed: \(names.list(failed.sorted()))."
+    /// Until then, the status shows after an interruption that sessions may have to be renewed.
+    private func endKeyChange(of cluster: any ClusterStore) async throws(AgentError) {
+        guard !Task.isCancelled else { throw .callerGone }
+        try await converting(StoreError.self, try await cluster.endKeyChange())
+    }
+
+    private static func text(unrenewed sessions: [SessionName], _ names: SessionNames) -> String {
+        guard !sessions.isEmpty else { return "" }
+        return " A removed host may still use what it has read of sessions that were not renewed: try "
+            + "`authc refresh -s NAME`, and sign in again if that fails. Not renewed: \(names.list(sessions))."
     }
 
     /// - Throws: if sessions would end on other hosts, which the user may not know.

@@ -20,8 +20,11 @@ package protocol ClusterStore: Sendable {
     /// - Returns: what the admitted host calls itself; `nil` if no host has requested this with the code.
     func admit(_ code: Secret) async throws(StoreError) -> String?
 
-    /// Removes a host, and seals everything with a new key.
+    /// Removes a host, and seals everything with a new key. The change of the key lasts until ``endKeyChange()``.
     func remove(_ host: ClusterMember) async throws(StoreError)
+
+    /// Gives up the keys before the last one that this run has made, unless another host has made a later one.
+    func endKeyChange() async throws(StoreError)
 }
 
 /// A host of a cluster.

@@ -67,12 +67,105 @@ struct SharedMoveTests {
         try await play(in: etcd, sealed) { store, sessions in
             let clock = try #require(sessions.context.clock as? ManualClock)
             // As when the machine sleeps then: the lease ends.
-            sealed.duringWrite { clock.advance(.seconds(20)) }
+            sealed.duringWrite { _ in clock.advance(.seconds(20)) }
             await #expect(throws: AgentError.usedElsewhere) {
                 try await store.migrate(StoreMigrate(to: .sealedFile, endsElsewhere: true))
             }
             let (there, here) = (try await sealed.names(), try await etcd.names())
             #expect(there.isEmpty && here.count == 1)
+        }
+    }
+
+    /// What another host does to the session meanwhile.
+    enum Change: CaseIterable {
+        case corrects, signsOut, adds
+    }
+
+    @Test("leaves both stores unchanged if another host has changed the sessions meanwhile", arguments: Change.allCases)
+    func changed(_ change: Change) async throws {
+        let (etcd, sealed) = (SharedStore(.etcd, isShared: true), SharedStore(.sealedFile))
+        try await play(in: etcd, sealed) { store, _ in
+            sealed.duringWrite { record in
+                var other = record
+                switch change {
+                case .corrects: other.corrections += 1
+                case .signsOut: return try await etcd.delete(record.session)
+                case .adds: other.session = try SessionName("another")
+                }
+                try await etcd.save(other)
+            }
+            await #expect(throws: AgentError.usedElsewhere) {
+                try await store.migrate(StoreMigrate(to: .sealedFile, endsElsewhere: true))
+            }
+            let (there, here) = (try await sealed.names(), try await etcd.names())
+            #expect(there.isEmpty && here.count == [.corrects: 1, .signsOut: 0, .adds: 2][change])
+        }
+    }
+
+    @Test("first renews a session whose renewal another host did not end: its tokens may soon be refused")
+    func interrupted() async throws {
+        let (etcd, sealed) = (SharedStore(.etcd, isShared: true), SharedStore(.sealedFile))
+        let transport = ExampleProvider.numbering()
+        try await play(in: etcd, sealed, transport: transport) { store, _ in
+            let former = try #require(try await etcd.load(name()))
+            etcd.interruptRenewal()
+            _ = try await store.migrate(StoreMigrate(to: .sealedFile, endsElsewhere: true))
+            #expect(transport.asked.count { $0.hasSuffix("/refresh") } == 1)
+            let (moved, left) = (try await sealed.load(name()), try await etcd.names())
+            #expect(moved?.generation == former.generation + 1 && left.isEmpty)
+        }
+    }
+
+    @Test("a host is removed once it has written what it renews; then every session is renewed")
+    func removal() async throws {
+        let etcd = SharedStore(.etcd, isShared: true)
+        let transport = ExampleProvider.numbering()
+        try await play(in: etcd, SharedStore(.sealedFile), transport: transport) { _, sessions in
+            let asked = etcd.giveToAnotherHost()
+            let removed = Mutex<UInt64?>(nil)
+            let removing = Task {
+                try await sessions.registry.renewAll { () throws(AgentError) in
+                    let stored = try? await etcd.load(SessionName("example"))
+                    removed.withLock { $0 = stored?.generation }
+                }
+            }
+            _ = await asked.value()
+            #expect(removed.withLock { $0 } == nil)
+            var renewed = try #require(try await etcd.load(name()))
+            renewed.tokens.accessToken = Secret("of another host")
+            renewed.generation += 1
+            try await etcd.save(renewed)
+            etcd.takeBack(try name())
+            let failed = try await removing.value
+            #expect(failed.isEmpty)
+            #expect(removed.withLock { $0 } == renewed.generation)
+            let stored = try #require(try await etcd.load(name()))
+            #expect(stored.generation == renewed.generation + 1)
+            #expect(transport.asked.count { $0.hasSuffix("/refresh") } == 1)
+        }
+    }
+
+    @Test("a host that releases nothing is removed all the same, and the sessions that were not renewed are named")
+    func deafHost() async throws {
+        let etcd = SharedStore(.etcd, isShared: true)
+        try await play(in: etcd, SharedStore(.sealedFile)) { _, sessions in
+            let clock = try #require(sessions.context.clock as? ManualClock)
+            _ = etcd.giveToAnotherHost()
+            let isRemoved = Mutex(false)
+            let isOver = Mutex(false)
+            let removing = Task {
+                defer { isOver.withLock { $0 = true } }
+                return try await sessions.registry.renewAll { () throws(AgentError) in
+                    isRemoved.withLock { $0 = true }
+                }
+            }
+            while !isOver.withLock({ $0 }) {
+                clock.advance(.seconds(1))
+                await Task.yield()
+            }
+            let (failed, expected) = (try await removing.value, [try name()])
+            #expect(failed == expected)
+            #expect(isRemoved.withLock { $0 })
         }
     }
 
@@ -96,7 +189,7 @@ struct SharedMoveTests {
             return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000,"user":{"id":"7"}}"#)
         }
         try await play(in: present, other, transport: transport) { store, sessions in
-            other.duringWrite { #expect(!isRenewing.withLock { $0 }) }
+            other.duringWrite { _ in #expect(!isRenewing.withLock { $0 }) }
             let renewing = Task { try await sessions.refresh(SessionParams()) }
             _ = await begun.value()
             let moving = Task { try await store.migrate(StoreMigrate(to: .secretService, endsElsewhere: true)) }
@@ -120,7 +213,8 @@ private final class SharedStore: SessionStore, KeyStore, LeaseStore {
     private let isShared: Bool
     private let inside = MemoryStore()
     private let asked = Mutex<OneShot<Void>?>(nil)
-    private let work = Mutex<(@Sendable () -> Void)?>(nil)
+    private let work = Mutex<(@Sendable (SessionRecord) async throws -> Void)?>(nil)
+    private let isInterrupted = Mutex(false)
     private let releases: AsyncStream<SessionName>
     private let tellReleased: AsyncStream<SessionName>.Continuation
 
@@ -145,14 +239,21 @@ private final class SharedStore: SessionStore, KeyStore, LeaseStore {
         tellReleased.yield(session)
     }
 
-    func duringWrite(_ work: @escaping @Sendable () -> Void) { self.work.withLock { $0 = work } }
+    /// Another host did not end the renewal of the session: nobody knows what the provider did.
+    func interruptRenewal() { isInterrupted.withLock { $0 = true } }
+
+    func duringWrite(_ work: @escaping @Sendable (SessionRecord) async throws -> Void) {
+        self.work.withLock { $0 = work }
+    }
 
     func loadAll() async throws(StoreError) -> [StoredSession] { try await inside.loadAll() }
     func names() async throws(StoreError) -> [StoredName] { try await inside.names() }
     func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await inside.load(session) }
     func save(_ record: SessionRecord) async throws(StoreError) {
-        work.withLock { $0 }?()
+        do { try await work.withLock { $0 }?(record) } catch { throw .failed(reason: "\(error)") }
+        let former = try await inside.load(record.session)
+        if former.map({ $0.generation < record.generation }) ?? true { isInterrupted.withLock { $0 = false } }
         try await inside.save(record)
     }
     func delete(_ session: SessionName) async throws(StoreError) { try await inside.delete(session) }
@@ -172,7 +273,7 @@ private final class SharedStore: SessionStore, KeyStore, LeaseStore {
             asked.send(())
             return .heldElsewhere
         }
-        return .held(try await load(session), after: .answered)
+        return .held(try await load(session), after: isInterrupted.withLock { $0 } ? .unanswered : .answered)
     }
     func claim(_ session: SessionName, for version: RecordVersion) async throws(StoreError) -> SessionRecord? {
         try await load(session)

@@ -60,6 +60,32 @@ struct SharedCommandTests {
         }
     }
 
+    @Test("a host that is removed while it renews still writes its tokens, and no refresh token is used twice")
+    func forgetDuringRenewal() async throws {
+        try await play { scene, other, _ in
+            let refresh = "POST /auth/refresh"
+            let before = scene.backends.counts[.appTemplate, refresh]
+            var late = Misbehaviour(path: "/auth/refresh", times: 1, Behaviour())
+            late.behaviour.lateResponse = .seconds(2)
+            await scene.backends.misbehave(.appTemplate, late)
+            try await withThrowingTaskGroup(of: Child.Output.self) { group in
+                group.addTask { try await other.authc("refresh", "-s", "app-template") }
+                try await scene.backends.waitForCalls { $0[.appTemplate, refresh] > before }
+                let hosts = try ClusterStatus(await scene.agent.json("cluster", "status")).hosts
+                let removed = try #require(hosts.first { !$0.isThis }?.id)
+                let forget = try await scene.agent.authc("cluster", "forget", removed)
+                #expect(forget.status == 0 && !forget.err.contains("Not renewed"), "\(forget)")
+                for try await output in group { #expect(output.status == 0, "\(output.err)") }
+            }
+            // Its own renewal used the tokens of the other host.
+            #expect(scene.backends.counts[.appTemplate, refresh] == before + 2)
+            #expect(try await scene.agent.authc("refresh", "-s", "app-template").status == 0)
+            #expect(try await scene.agent.status("app-template").state == .active)
+            #expect(try await !scene.agent.json("cluster", "status").text().contains("rekeying"))
+            #expect(scene.signIns == 2)
+        }
+    }
+
     @Test("a 401 that a program reports on one host renews the token on both, and an older token renews nothing")
     func reject() async throws {
         try await play { scene, other, _ in
