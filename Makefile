@@ -310,7 +310,7 @@ bench: packages build
 	Tests/install-packages Tests/benchmark-packages.txt
 	Tests/Benchmarks/bench $(RELEASE) Docs/performance.md
 
-# In a copy of the clone, for hours. Writes Docs/builds.md.
+# In a copy of the clone, for an hour or more. Writes Docs/builds.md.
 bench-builds: packages peers
 	BUILDS_PAGE=Docs/builds.md Tests/Benchmarks/builds $(SWIFT) $(BUILDS) $(GOAL)
 

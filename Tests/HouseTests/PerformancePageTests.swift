@@ -65,4 +65,14 @@ struct PerformancePageTests {
         let page = try #require(ProjectFiles.file("Docs/performance.md")).text
         #expect(!page.contains("no reason is known yet"))
     }
+
+    @Test("each script of the benchmarks that has a first line for its program can be started")
+    func scripts() {
+        let scripts = ProjectFiles.files(under: "Tests/Benchmarks").filter { $0.text.hasPrefix("#!") }
+        #expect(scripts.count >= 6)
+        for script in scripts {
+            let path = ProjectFiles.root.path + "/" + script.path
+            #expect(FileManager.default.isExecutableFile(atPath: path), "\(script.path)")
+        }
+    }
 }
