@@ -4,7 +4,7 @@
 # As a multiple of the same without it: beside what attacks the agent, and beside all else.
 readonly attack_budget=3.0 disturbance_budget=2.0
 readonly disturbance_rounds=${ROUNDS:-5} disturbing_sessions=${SESSIONS:-1000}
-# Seconds and rounds beside what happens rarely: a few requests might not meet it.
+# Seconds and rounds beside what is slow or rare: a few requests might not meet it.
 readonly rare_seconds=10 rare_rounds=${ROUNDS:-3}
 readonly peers=$here/../TestSupport/peers
 
@@ -23,13 +23,13 @@ disturbances() {
     mkfifo "$world/open-input"
     exec {open_input}<>"$world/open-input"
     start_hostile_provider
-    start_sink
+    start_sink yielding
     quiet_agent --store memory
     lasting=$rare_seconds disturbed 'a provider that never answers' "$disturbance_budget" \
         "$world/c/many" 0 16 0 16 "$socket" "$(renewal_of 'silent-#')"
     sign_in_many "$disturbing_sessions" 's#' bench
     # So many that a thousand are renewed in a minute.
-    lasting=$rare_seconds disturbed "$disturbing_sessions sessions that renew" "$disturbance_budget" \
+    lasting=$rare_seconds least_answered=1 disturbed "$disturbing_sessions sessions that renew" "$disturbance_budget" \
         "$world/c/many" 0 64 60 "$disturbing_sessions" "$socket" "$(renewal_of 's#')"
     uploads_beside
     clients_beside
@@ -37,9 +37,10 @@ disturbances() {
     keyring_beside
 }
 
-# disturbed WHAT BUDGET COMMAND…: COMMAND prints a line when it has begun, and goes on until it is ended; then it may print how
-# many answers it has had, and how many errors among them. The agent has one processor, and the client shares the other with
-# COMMAND: see flooded. With `lasting` the client asks for so many seconds. `before` and `after` are commands around COMMAND.
+# disturbed WHAT BUDGET COMMAND…: COMMAND prints a line when it has begun, and goes on until it is ended. It prints "answered" for each
+# request, or at its end how many answers it has had, and how many errors among them. It yields to the client: see yielding. With `lasting`
+# the client asks for so many seconds, and `least_answered` is how many requests of COMMAND are answered in each round at least. `before` and
+# `after` are commands around COMMAND.
 disturbed() {
     local what=$1 budget=$2 samples=${lasting:+${lasting}s} count=$disturbance_rounds round program quiet loud echoed answers errors
     shift 2
@@ -49,14 +50,16 @@ disturbed() {
         read -r quiet _ < <(p99_trip "$samples") || fail "$what: the good client failed"
         ${before-:}
         : >"$world/begun"
-        taskset --cpu-list "$other_processor" "$@" <&"$open_input" >"$world/begun" 2>>"$world/log/disturbance" &
+        yielding "$@" <&"$open_input" >"$world/begun" 2>>"$world/log/disturbance" &
         program=$!
         started+=("$program")
         wait_until 20 "$what: it does not begin" test -s "$world/begun"
         read -r loud echoed < <(p99_trip "$samples") || fail "$what: the good client failed"
         kill -0 "$program" || fail "$what: it ended"
         end "$program" TERM
-        read -r answers errors < <(sed -nE '2s/^[0-9]+ [0-9]+$/&/p' "$world/begun") || true
+        read -r answers errors < <(awk '/^[0-9]+ [0-9]+$/ { print } /^answered$/ { count++ } END { if (count) print count }' \
+            "$world/begun") || true
+        ((${answers:-0} >= ${least_answered-0})) || fail "$what: too few requests were answered"
         ${after-:}
         echo "$quiet $loud $echoed ${answers:+$answers answered}${errors:+, $errors with an error}"
     done >"$world/times"
@@ -87,13 +90,11 @@ clients_beside() {
 start_hostile_provider() {
     local index way
     mkdir "$world/hostile"
-    /usr/bin/python3 -B "$peers/hostile-provider.py" "$world/hostile" <&"$open_input" >"$world/hostile/port" \
+    yielding /usr/bin/python3 -B "$peers/hostile-provider.py" "$world/hostile" <&"$open_input" >"$world/hostile/port" \
         2>"$world/log/hostile-provider" &
     started+=("$!")
-    hostile_pid=$!
     wait_until 20 'the hostile provider does not listen' test -s "$world/hostile/port"
     hostile_url=http://127.0.0.1:$(cut -d ' ' -f 2 "$world/hostile/port")
-    taskset --all-tasks --cpu-list --pid "$other_processor" "$hostile_pid" >/dev/null
     hostile_profile silent /silent
     for index in "${!hostile_bodies[@]}"; do hostile_profile "body$index" "/${hostile_bodies[index]}"; done
     for index in "${!hostile_heads[@]}"; do hostile_profile "head$index" "/${hostile_heads[index]}"; done
@@ -138,48 +139,55 @@ provider_rests() {
     wait_until 60 'the hostile provider does not rest' curl -sf -m 0.5 -o /dev/null --noproxy '*' "$hostile_url/ports"
 }
 
-# Sets sink_url, the address of a server that reads everything, and signs in there.
+# start_sink [COMMAND]: sets sink_url, the address of a server that reads everything, and sink_pid, and makes a profile for it. COMMAND
+# runs it.
 start_sink() {
     [[ -z ${sink_url-} ]] || return 0
-    "$world/c/sink" "$world/sink-port" &
-    started+=("$!")
+    rm -f "$world/sink-port"
+    "$@" "$world/c/sink" "$world/sink-port" &
+    sink_pid=$!
+    started+=("$sink_pid")
     wait_until 5 'the server for uploads does not listen' test -s "$world/sink-port"
     sink_url=http://127.0.0.1:$(<"$world/sink-port")
     key_profile sink "$sink_url" /begin
     truncate -s "${stream_mib}M" "$world/upload"
 }
 
-# Sets upload_url, an address of `authc proxy`, and upload_pid.
+# start_upload_proxy [COMMAND]: sets upload_url, an address of `authc proxy`, and upload_pid. COMMAND runs it.
 start_upload_proxy() {
     # It shows the server's message.
     printf token | authc login sink -s sink --password-stdin --no-input >/dev/null 2>>"$world/log/sink" ||
         fail 'signing in with a key'
     : >"$world/upload-url"
-    taskset --cpu-list "${1:-$processor,$other_processor}" authc proxy -s sink --listen 127.0.0.1:0 >"$world/upload-url" &
+    "$@" authc proxy -s sink --listen 127.0.0.1:0 >"$world/upload-url" &
     upload_pid=$!
     started+=("$upload_pid")
     wait_until 10 'authc proxy does not listen' test -s "$world/upload-url"
     upload_url=$(<"$world/upload-url")
 }
 
+# Before a command: runs it for disturbed, again and again until it fails.
+# shellcheck disable=SC2016 # The other shell expands it.
+readonly repeating=(bash -c 'trap "kill \$!; exit" TERM; echo begun; while "$@" >/dev/null & wait $!; do echo answered; done' bash)
+
 uploads_beside() {
-    start_upload_proxy "$other_processor"
+    local lasting=$rare_seconds least_answered=1
+    start_upload_proxy yielding
     disturbed "uploads of $stream_mib MiB with authc proxy" "$disturbance_budget" \
-        curl -sSN --noproxy '*' "$upload_url/begin" \
-        --next -sS --noproxy '*' -T "$world/upload" -o /dev/null "$upload_url/up?[1-100000]"
+        "${repeating[@]}" curl -sSf --noproxy '*' -T "$world/upload" -o /dev/null "$upload_url/up"
     end "$upload_pid" TERM
-    # shellcheck disable=SC2016 # The other shell expands it.
-    disturbed "uploads of $stream_mib MiB with authc request" "$disturbance_budget" bash -c '
-        trap "kill \$!; exit" TERM
-        echo begun
-        while authc request PUT /up -s sink -d "@$1" >/dev/null & wait $!; do :; done' bash "$world/upload"
+    disturbed "uploads of $stream_mib MiB with authc request" "$disturbance_budget" \
+        "${repeating[@]}" authc request PUT /up -s sink -d "@$world/upload"
+    # Others measure how fast it is.
+    end "$sink_pid" TERM
+    sink_url=
 }
 
 # The keyring is stopped, and sessions are renewed whose tokens it should store.
 keyring_beside() {
     quiet_agent
     sign_in_many 16 'kept-#' bench
-    before="kill -STOP $keyring_pid" after=continue_keyring disturbed 'a keyring that hangs' "$disturbance_budget" \
+    lasting=$rare_seconds before="kill -STOP $keyring_pid" after=continue_keyring disturbed 'a keyring that hangs' "$disturbance_budget" \
         "$world/c/many" 0 16 0 16 "$socket" "$(renewal_of 'kept-#')"
     authc logout --all --yes >/dev/null 2>&1
 }

@@ -27,7 +27,7 @@ shell_prompt() {
     for ((round = 0; round < rounds; round++)); do
         "$shell" -c "$start" </dev/null || fail "the prompt of $shell was not measured"
     done | sort -n >"$world/prompts"
-    read -r seen shown < <(sed -n "$(((rounds + 1) / 2))p" "$world/prompts") || fail "the prompt of $shell was not measured"
+    read -r seen shown < <(middle <"$world/prompts") || fail "the prompt of $shell was not measured"
     [[ $shown == app-template:* ]] || fail "the prompt of $shell is '$shown'"
     row "$shell" "$seen" "$prompt_budget" 'µs before each prompt'
 }

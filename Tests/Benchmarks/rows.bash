@@ -8,6 +8,8 @@
 # ratio WHAT BUDGET COMMAND…                COMMAND prints two medians in µs, ours first, and maybe two 99th percentiles, and then
 #                                           the ratio of neighbours (samples.h), which counts instead of that of the medians
 # middle_row WHAT BUDGET COLUMN             from the lines of several such runs
+# middle                                    the middle one of sorted lines; of an even number, the later one of the two in the middle: the
+#                                           worse one comes last
 # beside_row WHAT BUDGET NOTE…              from several lines with three 99th percentiles (see there)
 # missing PROGRAM                           it is not installed: the page says that nothing is compared with it
 # point PLOT SERIES X Y                     a point of a plot on the page
@@ -70,23 +72,24 @@ middle_row() {
     fi
 }
 
-# Each line of `times` has three 99th percentiles of a good client: at the agent without a disturbance, at the agent beside it, and
-# at the echo server beside it, which is not disturbed itself; then maybe a note. The second is compared with the larger one of the
-# others. Its multiple of the first is shown, too.
+# Each line of `times` is a round with three 99th percentiles of a good client: at the agent without a disturbance, at the agent beside
+# it, and at the echo server beside it, for information; then maybe a note. The median of the second is compared with the smallest of
+# the first, so that other load of the machine cannot make the ratio smaller.
 beside_row() {
-    local seen quiet loud echoed note
-    read -r seen quiet loud echoed note < <(awk '{ printf "%.2f %s\n", $2 / ($1 > $3 ? $1 : $3), $0 }' "$world/times" |
-        sort -n | middle) || fail "$1 was not measured"
-    row "$1" "$seen" "$2" "$quiet µs" "$loud µs" "$echoed µs" "$(awk "BEGIN { printf \"%.2f\", $loud / $quiet }")" "$note"
+    local quiet loud echoed note
+    quiet=$(sort -g "$world/times" | head -n 1 | cut -d ' ' -f 1)
+    read -r _ loud echoed note < <(sort -g -k 2,2 "$world/times" | middle) || fail "$1 was not measured"
+    row "$1" "$(awk "BEGIN { printf \"%.2f\", $loud / $quiet }")" "$2" "$quiet µs" "$loud µs" "$echoed µs" "$note"
 }
 
 # For the sections of beside_row.
-readonly beside_columns='authd without it|authd beside it|echo beside it|authd beside it / without it'
-readonly beside_text="The client shares its processor with the program that disturbs, so a client of the echo server waits longer, too, \
-although nothing disturbs that server. The figure is the time of authd beside the disturbance, divided by the larger one of two: that of \
-authd without it, and that of the echo server beside it."
+readonly beside_columns='authd without it|authd beside it|echo beside it'
+readonly beside_text="Rounds without the disturbance and beside it take turns. The figure is the median of the p99 of all rounds beside it, \
+divided by the smallest p99 without it. The agent and the client are pinned to one processor each. What disturbs runs on that of the \
+client, at the priority SCHED_IDLE (\`chrt --idle 0\`), so that the client does not wait for it there. The p99 of a client of the echo \
+server, which has the agent's processor, is information only; it is of the same round as the median."
 
-middle() { awk '{ lines[NR] = $0 } END { if (NR) print lines[int((NR + 1) / 2)] }'; }
+middle() { awk '{ lines[NR] = $0 } END { if (NR) print lines[int(NR / 2) + 1] }'; }
 
 missing() {
     echo "$1 is not installed: nothing is compared with it" >&2

@@ -60,14 +60,17 @@ floods() {
     for connections in 64 256; do flooded crowd "$connections"; done
 }
 
+# yielding COMMAND…: on the client's processor, and only when nothing else wants that: the client waits for the agent, and not for its
+# processor. In the background: the command replaces that shell.
+yielding() { exec chrt --idle 0 taskset --cpu-list "$other_processor" "$@"; }
+
 # flooded KIND [CONNECTIONS]: the 99th percentile of a good client's requests beside a program that floods the agent, and
-# without it, in turn. The agent has one processor, and the client shares the other with the flood, which waits for the agent
-# most of the time. What the flood costs the client there, it costs a client of the echo as well, which gets no flood.
+# without it, in turn.
 flooded() {
     local kind=$* round flood quiet loud echoed
     for ((round = 0; round < rounds; round++)); do
         read -r quiet _ < <(p99_trip) || fail "$kind: the good client failed"
-        taskset --cpu-list "$other_processor" "$world/c/flood" "$1" "$socket" "${@:2}" &
+        yielding "$world/c/flood" "$1" "$socket" "${@:2}" &
         flood=$!
         started+=("$flood")
         read -r loud echoed < <(p99_trip) || fail "$kind: the good client failed"

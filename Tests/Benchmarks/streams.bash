@@ -73,7 +73,7 @@ streamed() {
         echo "$theirs $ours"
     done >"$world/times"
     for pid in $pids; do after=$((after + $(peak "$pid"))); done
-    read -r seen ours theirs < <(awk '{ printf "%.2f %s %s\n", $1 / $2, $2, $1 }' "$world/times" | sort -n | middle) ||
+    read -r seen ours theirs < <(awk '{ printf "%.2f %s %s\n", $1 / $2, $2, $1 }' "$world/times" | sort -rn | middle) ||
         fail "$what was not measured"
     floor "speed with $what" "$seen" "$least" "$ours ms" "$theirs ms"
     [[ -z $pids ]] ||

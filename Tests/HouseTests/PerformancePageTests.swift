@@ -75,4 +75,36 @@ struct PerformancePageTests {
             #expect(FileManager.default.isExecutableFile(atPath: path), "\(script.path)")
         }
     }
+
+    /// Runs `script` with the functions of rows.bash and `lines` as the rounds, and returns the rows that it makes.
+    private func rowsMade(of lines: String, _ script: String) async throws -> String {
+        var rows = ""
+        try await scene.withFolder { folder in
+            try lines.write(toFile: folder + "/times", atomically: true, encoding: .utf8)
+            let outcome = try await scene.shell(
+                """
+                world=$1
+                fail() { echo "$1" >&2; exit 1; }
+                source Tests/Benchmarks/rows.bash
+                \(script)
+                """, folder)
+            #expect(outcome.isSuccess, "\(outcome.err)")
+            rows = try String(contentsOfFile: folder + "/rows", encoding: .utf8)
+        }
+        return rows
+    }
+
+    @Test("beside a disturbance, the median counts, over the smallest figure without it, and the echo does not")
+    func disturbed() async throws {
+        let lines = "50 220 9000 3 answered\n900 90 10 2 answered\n100 190 10 1 answered\n"
+        let rows = try await rowsMade(of: lines, "beside_row loud 3.0; beside_row quiet 4.0")
+        let figures = "50 µs\t190 µs\t10 µs\t1 answered\n"
+        #expect(rows == "\tloud\t3.80\t3.0\tOVER\t\(figures)\tquiet\t3.80\t4.0\tkept\t\(figures)")
+    }
+
+    @Test("the worse one of two rounds counts")
+    func twoRounds() async throws {
+        let rows = try await rowsMade(of: "5 4 9 8 1.20\n5 4 9 8 1.40\n", "middle_row token 1.3 1")
+        #expect(rows == "\ttoken\t1.40\t1.3\tOVER\t5 µs beside 4 µs in C\n")
+    }
 }
