@@ -7,6 +7,14 @@ readonly trip_budget=1.3 read_budget=1.75 p99_budget=2.0 flood_budget=3.0 rate_b
 # A refusal as a multiple of what it refuses (see refusals).
 readonly busy_budget=1.0
 
+socket() {
+    round_trips
+    refusals
+    rates
+    floods
+    pin "$processor,$other_processor" "$agent_pid" "$echo_pid"
+}
+
 round_trips() {
     section 'A token on an open connection, beside an echo server in C' 'authd|echo|authd, p99|echo, p99'
     # Not pinned: waking an idle processor takes longer than a round trip, and it is random which server pays for it.

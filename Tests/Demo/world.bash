@@ -73,8 +73,9 @@ world_begin() {
     write_settings
 }
 
+# world_end [STATUS]: exits with this status, or that of the last command.
 world_end() {
-    local status=$?
+    local status=${1-$?}
     trap - EXIT HUP INT TERM ERR
     if ((status > 0 && status < 128)) && [[ -z $told ]]; then
         # A command failed that nobody had thought of.

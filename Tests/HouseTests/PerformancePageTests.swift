@@ -7,14 +7,15 @@ struct PerformancePageTests {
     private let scene = PackageScene()
 
     /// Writes what `make bench` leaves, then the page.
-    private func written(rows: [String], text: String = "") async throws -> String {
+    private func written(rows: [String], text: String = "", failed: String = "") async throws -> String {
         var page = ""
         try await scene.withFolder { folder in
             let files = [
                 "rows": rows, "sections": ["Programs without symbols\t\t\(text)", "Times\tours|theirs|p99\t"],
                 "points": ["Growth\tauthd\t1\t10", "Growth\tauthd\t10\t100"],
                 "facts": [
-                    "command\tROUNDS=1 make bench", "left_out\tidle scale", "rounds\t1", "disturbance_rounds\t5",
+                    "command\tROUNDS=1 make bench", "commit\t0123abcd with changes", "left_out\tidle scale",
+                    "failed\t\(failed)", "rounds\t1", "disturbance_rounds\t5",
                     "rare_rounds\t3", "rare_seconds\t10", "stream_rounds\t7", "seconds\t90", "missing\tgh ",
                 ],
             ]
@@ -38,13 +39,21 @@ struct PerformancePageTests {
         let line = "Run as `ROUNDS=1 make bench`, in 2 minutes."
         let rest =
             " Parts that were not run: `idle`, `scale`. Not compared, because they are not installed: gh.\n"
-        #expect(page.contains(line) && page.contains(rest))
+        #expect(page.contains(line) && page.contains(rest) && page.contains(", commit 0123abcd with changes; "))
+        #expect(!page.contains("not complete"))
         #expect(page.contains("## Programs without symbols\n\nBy size.\n\n| measured | seen | budget |  |  |\n"))
         #expect(page.contains("| authc | 870 |  |  | kB |\n"))
         #expect(page.contains("| measured | seen | budget |  | ours | theirs | p99 |\n"))
         #expect(page.contains("| token | 1.10 | 1.3 |  | 5 µs | 4 µs |  |\n"))
         #expect(page.contains("![Growth](performance-growth.svg)"))
         #expect(page.hasSuffix("## Budgets that are not kept\n\nAll budgets are kept.\n"))
+    }
+
+    @Test("says which part failed")
+    func incomplete() async throws {
+        let page = try await written(rows: ["Times\ttoken\t1.10\t1.3\tkept\t5 µs"], failed: "streams")
+        let text = " **This page is not complete**: `streams` failed. Parts that were not run: `idle`, `scale`."
+        #expect(page.contains(text) && page.contains("| token | 1.10 | 1.3 |"))
     }
 
     @Test("gives the reason for each budget that is not kept once, and names those without one")
@@ -63,7 +72,7 @@ struct PerformancePageTests {
     @Test("every budget that the published page does not keep has a reason there")
     func published() throws {
         let page = try #require(ProjectFiles.file("Docs/performance.md")).text
-        #expect(!page.contains("no reason is known yet"))
+        #expect(!page.contains("no reason is known yet") && !page.contains("not complete"))
     }
 
     @Test("each script of the benchmarks that has a first line for its program can be started")
