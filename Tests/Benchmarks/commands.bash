@@ -37,23 +37,48 @@ commands() {
 other() {
     local what=$1 ours=${ours-token}
     shift
-    command -v "$1" >/dev/null || { missing "$1"; return; }
     ratio "authc $ours beside $what" 1.0 \
         "$world/c/start" "$((starts / 3))" "$world/installed/usr/bin/authc" "$ours" -- "$(command -v "$1")" "${@:2}"
 }
 
+# other_texts PROGRAM: the same for its version and its help, if it has these options.
+other_texts() {
+    local ours
+    for ours in --version --help; do
+        if "$1" "$ours" >/dev/null 2>&1 </dev/null; then other "$1 $ours" "$1" "$ours"; fi
+    done
+}
+
+# What start_oidc_agent needs, and its client.
+readonly oidc_programs=(oidc-token oidc-agent oidc-gen glewlwyd sqlite3 openssl)
+
+# gh auth status is not there: it asks GitHub, and fails without a network.
 others() {
     section 'Commands beside the closest ones of other programs' 'authc|the other|authc, p99|the other, p99'
-    start_ssh_agent
-    ours=list other 'ssh-add -l' ssh-add -l
-    other 'ssh-add -l' ssh-add -l
-    start_gpg_agent
-    other 'gpg-connect-agent' gpg-connect-agent --no-autostart 'GETINFO version' /bye
-    printf secret | secret-tool store --label=bench program bench
-    other 'secret-tool lookup' secret-tool lookup program bench
-    GH_TOKEN=from-the-environment other 'gh auth token' gh auth token
-    if command -v oidc-agent >/dev/null; then start_oidc_agent; fi
-    other 'oidc-token' oidc-token bench
+    if installed ssh-add ssh-agent ssh-keygen; then
+        start_ssh_agent
+        ours=list other 'ssh-add -l' ssh-add -l
+        other 'ssh-add -l' ssh-add -l
+    fi
+    if installed gpg-connect-agent gpg-agent; then
+        start_gpg_agent
+        other 'gpg-connect-agent' gpg-connect-agent --no-autostart 'GETINFO version' /bye
+        other_texts gpg-connect-agent
+    fi
+    if installed secret-tool; then
+        printf secret | secret-tool store --label=bench program bench
+        other 'secret-tool lookup' secret-tool lookup program bench
+        other_texts secret-tool
+    fi
+    if installed gh; then
+        GH_TOKEN=from-the-environment other 'gh auth token' gh auth token
+        other_texts gh
+    fi
+    if installed "${oidc_programs[@]}"; then
+        start_oidc_agent
+        other 'oidc-token' oidc-token bench
+        other_texts oidc-token
+    fi
 }
 
 start_ssh_agent() {

@@ -7,7 +7,9 @@ readonly prompt_budget=200
 prompts() {
     section 'The function of authc shell-init, before each prompt'
     local shell
-    for shell in bash zsh fish; do shell_prompt "$shell"; done
+    for shell in bash zsh fish; do
+        if installed "$shell"; then shell_prompt "$shell"; fi
+    done
 }
 
 # shell_prompt SHELL: a call of the function that `authc shell-init` prints, with a file that has not changed since the last

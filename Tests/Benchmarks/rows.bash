@@ -11,7 +11,7 @@
 # middle                                    the middle one of sorted lines; of an even number, the later one of the two in the middle: the
 #                                           worse one comes last
 # beside_row WHAT BUDGET NOTE…              from several lines with three 99th percentiles (see there)
-# missing PROGRAM                           it is not installed: the page says that nothing is compared with it
+# installed PROGRAM…                        fails if one of them is not: the page says that nothing is compared with it
 # point PLOT SERIES X Y                     a point of a plot on the page
 
 section=
@@ -91,9 +91,14 @@ server, which has the agent's processor, is information only; it is of the same 
 
 middle() { awk '{ lines[NR] = $0 } END { if (NR) print lines[int(NR / 2) + 1] }'; }
 
-missing() {
-    echo "$1 is not installed: nothing is compared with it" >&2
-    echo "$1" >>"$world/missing"
+installed() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null && continue
+        echo "${program##*/} is not installed: nothing is compared with it" >&2
+        echo "${program##*/}" >>"$world/missing"
+        return 1
+    done
 }
 
 point() { printf '%s\t%s\t%s\t%s\n' "$@" >>"$world/points"; }
