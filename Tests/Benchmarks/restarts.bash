@@ -3,7 +3,7 @@
 
 # ms.
 readonly restart_budget=25
-readonly restarts_each=20
+readonly restarts_each=100
 
 restarts() {
     section 'From the start after a restart to a token, with the sessions that the service manager has kept'
@@ -21,9 +21,9 @@ restarts() {
 }
 
 restarted() {
-    local median longest whole
-    read -r median longest whole < <("$world/c/restart" "$restarts_each" "$world/restart" "$programs/authd" --log-level error \
+    local median p99 whole
+    read -r median p99 whole < <("$world/c/restart" "$restarts_each" "$world/restart" "$programs/authd" --log-level error \
         2>>"$world/log/restart") || fail 'the restart was not measured'
     row "$1" "$median" "$restart_budget" \
-        "ms; the longest of $restarts_each takes $longest ms, and with the end of the former run it takes $whole ms"
+        "ms; the 99th percentile of $restarts_each is $p99 ms, and with the end of the former run it takes $whole ms"
 }

@@ -45,7 +45,8 @@ pin() {
 pinned() { taskset --all-tasks --cpu-list --pid "$1" "$2" >/dev/null 2>&1; }
 
 rates() {
-    section 'Tokens in a second, beside an echo server'
+    section 'Tokens in a second, beside an echo server' '' "In $slices slices of 200 ms each, in turn. The figure is the median of the \
+ratios of neighbours. The client is pinned to one processor and both servers to another."
     local connections in_flight seen ours theirs budget
     for in_flight in 1 32; do
         for connections in 1 16 64 256; do

@@ -12,8 +12,12 @@ streams() {
     downloads
 }
 
+# For both sections.
+readonly stream_text="In each round, the body is transferred once with curl and once with the other. The figure is the median of the ratios \
+of the rounds."
+
 uploads() {
-    section "$stream_mib MiB up, beside curl to the server itself" 'it took|curl took'
+    section "$stream_mib MiB up, beside curl to the server itself" 'it took|curl took' "$stream_text"
     local alone=(curl -sSf --noproxy '*' -T "$world/upload" -o /dev/null "$sink_url/up")
     start_upload_proxy
     streamed 'authc proxy' "$stream_floor" 'the agent and the proxy' "$agent_pid $upload_pid" \
@@ -29,7 +33,7 @@ uploads() {
 
 # To /dev/null: `authc request` syncs a file to the disk, and curl does not.
 downloads() {
-    section "$stream_mib MiB down, beside curl from the server itself" 'it took|curl took'
+    section "$stream_mib MiB down, beside curl from the server itself" 'it took|curl took' "$stream_text"
     local path=/down/$stream_mib alone=(curl -sSf --noproxy '*' -o /dev/null "$sink_url/down/$stream_mib")
     authc request GET "$path" -s sink --output "$world/download" >/dev/null || fail 'the download failed'
     [[ $(stat --format=%s "$world/download") == $((stream_mib << 20)) ]] || fail 'the download is not complete'
