@@ -146,7 +146,7 @@ help:
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
 	@echo 'make sanitize   sixteen suites with the address sanitizer, thirteen of them with the thread sanitizer (SANITIZERS="$(SANITIZERS)")'
 	@echo 'make bench      start-up, round trips, rates, renewals, disturbances, memory and size beside their budgets and other programs'
-	@echo '                (IDLE=600: the idle agent for ten minutes; MEASURE="idle scale": only these parts)'
+	@echo '                (as root; IDLE=n: the idle agent for n s instead of ten minutes; MEASURE="idle scale": only these parts)'
 	@echo 'make bench-builds  the seconds that a build takes after a line in each target, and that nothing unchanged is built; writes Docs/builds.md (GOAL=$(GOAL))'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
