@@ -15,7 +15,7 @@ the agent (\`LD_PRELOAD\`, \`Tests/Benchmarks/allocations.c\`): the blocks for 2
     # Started in the background: the agent replaces that shell.
     authd() { LD_PRELOAD=$one ALLOCATIONS=$world/allocations exec "$programs/authd" "$@"; }
     : >"$world/allocations"
-    end "$agent_pid" TERM
+    end_agent
     start_agent --store memory --log-level info
     unset -f authd
     sign_in_many 10 's#' bench

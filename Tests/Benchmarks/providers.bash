@@ -76,10 +76,12 @@ PROFILE
 
 fresh_agent() {
     authd --check >"$world/log/check" 2>&1 || fail 'the settings or a profile are not valid'
-    # Another program may have the number of an agent that has ended.
-    [[ " ${started[*]} " != *" $agent_pid "* ]] || end "$agent_pid" TERM
+    end_agent
     start_agent --log-level info "$@"
 }
+
+# If the agent has ended, another program may have its number.
+end_agent() { [[ " ${started[*]} " != *" $agent_pid "* ]] || end "$agent_pid" TERM; }
 
 # request METHOD PARAMS: a line of the protocol.
 request() { printf '{"jsonrpc":"2.0","id":1,"method":"%s","params":{%s}}' "$1" "$2"; }

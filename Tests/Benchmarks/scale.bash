@@ -6,8 +6,14 @@
 readonly session_budget=2 connection_budget=8
 # As a multiple of the same with ten sessions and no other connection, a renewal of that with a hundred; ms until the last subscriber has an event.
 readonly flat_budget=1.1 fan_out_budget=10
-readonly scale_sessions=(1 10 100 1000 "${MOST:-10000}") scale_connections=(100 1000 "${MOST:-10000}")
-readonly small_sessions=10 scale_renewals=1000 scale_idle=5 fan_out_times=20
+# The last of the numbers of sessions and of connections: two at least.
+readonly largest=${MOST:-10000}
+# One systemd unit may have half of the connections of a user (ConnectionLimits): some fewer than that.
+readonly unit_connections=5500
+# The second idle stretch is as long as the first (IDLE), but a minute at most.
+readonly small_sessions=10 scale_renewals=1000 scale_idle=$((idle_seconds < 60 ? idle_seconds : 60)) fan_out_times=100
+# Seconds until everything that sign-ins have begun has ended, see settle.
+readonly sign_in_ends=65
 # How often a session with tokens of an hour is renewed in a day: after three quarters of it.
 readonly renewals_a_day=32
 # The most that the outbox holds (OutboxMachine).
@@ -46,7 +52,7 @@ start_small_agent() {
 session_scale() {
     section 'What each number of sessions costs'
     local known=0 most first='' seen renewal=''
-    for most in "${scale_sessions[@]}"; do
+    for most in $(up_to "$largest" 1 10 100 1000); do
         sign_in_many "$known-$most" 's#' bench
         known=$most
         seen=$(anonymous)
@@ -59,6 +65,13 @@ session_scale() {
         # The audit log merges requests for up to eight sessions of a connection; with ten, each has an entry.
         ((most < 10)) || token_beside_ten "each session's token in turn, of $most" 'each session in turn' "$most"
     done
+}
+
+# up_to MOST NUMBER…: the numbers below MOST, and MOST.
+up_to() {
+    local number
+    for number in "${@:2}"; do ((number >= $1)) || echo "$number"; done
+    echo "$1"
 }
 
 # The processor time of a day, from an idle stretch and some renewals.
@@ -97,21 +110,25 @@ token_beside_ten() {
 
 fan_outs() {
     section 'From a change to its event at the last subscriber'
-    local subscribers median longest
+    local subscribers median p99
     for subscribers in 1 10 100 1000; do
-        read -r median longest < <("$world/c/fanout" "$subscribers" "$fan_out_times" "$socket" s1 s0) ||
+        read -r median p99 < <("$world/c/fanout" "$subscribers" "$fan_out_times" "$socket" s1 s0) ||
             fail 'the event was not measured'
         row "$subscribers subscribers" "$(awk "BEGIN { printf \"%.2f\", $median / 1000 }")" "$fan_out_budget" \
-            "ms; the longest of $fan_out_times takes $(awk "BEGIN { printf \"%.2f\", $longest / 1000 }") ms"
+            "ms; the 99th percentile of $fan_out_times is $(awk "BEGIN { printf \"%.2f\", $p99 / 1000 }") ms"
         point 'Microseconds until the last subscriber has an event' authd "$subscribers" "$median"
     done
 }
 
 connection_scale() {
     section 'What each number of open connections costs'
-    local before most seen holder
+    local before most seen holder last=$largest note=
+    if ((last > unit_connections)) && grep -qE '\.(service|scope)(/|$)' /proc/self/cgroup; then
+        last=$unit_connections
+        note="; one systemd unit may not open $largest"
+    fi
     before=$(anonymous)
-    for most in "${scale_connections[@]}"; do
+    for most in $(up_to "$last" 100 1000); do
         : >"$world/held"
         "$world/c/hold" "$most" "$socket" >"$world/held" &
         holder=$!
@@ -120,7 +137,7 @@ connection_scale() {
         seen=$(anonymous)
         point 'Anonymous memory by connections, kB' authd "$most" "$seen"
         row "each connection, of $most" "$(awk "BEGIN { printf \"%.1f\", ($seen - $before) / $most }")" "$connection_budget" \
-            "kB; $seen kB in all"
+            "kB; $seen kB in all$( ((most < last)) || echo "$note")"
         token_beside_ten "a token beside $most open connections" ''
         end "$holder" TERM
     done

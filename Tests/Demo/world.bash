@@ -42,6 +42,8 @@ wait_until() {
 }
 
 world_begin() {
+    # For numbers: EPOCHREALTIME has the decimal point of the locale.
+    export LC_ALL=C.UTF-8
     programs=$(cd "$1" && pwd)
     shift
     local program
