@@ -1,6 +1,7 @@
 // A provider that does nothing but answer: provider PORT-FILE [SECONDS]
 // HTTP/1.1 on a port of 127.0.0.1 that the system chooses; each POST gets a new access token, which is valid for so long (an hour), and
-// a new refresh token. A GET gets the number of tokens so far. One thread.
+// a new refresh token. That names the sign-in, so that renewals of it are known. A GET gets the number of tokens so far, and how many
+// sign-ins have been renewed. One thread.
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <poll.h>
@@ -10,23 +11,42 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { most = 64 };
+enum { most = 64, most_sign_ins = 1 << 17 };
 static struct {
     char bytes[1 << 14];
     size_t length;
 } inputs[most];
 static struct pollfd peers[most];
-static unsigned long tokens;
+static unsigned long tokens, sign_ins, renewed;
+static char is_renewed[most_sign_ins];
 static int lifetime = 3600;
 
-static void answer(int peer, int counted)
+// The sign-in of the refresh token in a request; a new one if there is none.
+static unsigned long sign_in_of(const char *request, const char *end)
+{
+    static const char name[] = "\"refresh-";
+    const char *token = memmem(request, (size_t)(end - request), name, sizeof name - 1);
+    if (!token) return sign_ins++;
+    unsigned long number = strtoul(token + sizeof name - 1, NULL, 10);
+    if (number < most_sign_ins && !is_renewed[number]) {
+        is_renewed[number] = 1;
+        renewed++;
+    }
+    return number;
+}
+
+static void answer(int peer, const char *request, const char *end)
 {
     char body[256], head[512];
-    int length = counted ? snprintf(body, sizeof body, "%lu\n", tokens)
-                         : snprintf(
-                             body, sizeof body, "{\"access_token\":\"access-%lu\",\"refresh_token\":\"refresh-%lu\",\"expires_in\":%d}",
-                             tokens, tokens, lifetime);
-    tokens += !counted;
+    int length;
+    if (strncmp(request, "GET ", 4) == 0) {
+        length = snprintf(body, sizeof body, "%lu %lu\n", tokens, renewed);
+    } else {
+        length = snprintf(
+            body, sizeof body, "{\"access_token\":\"access-%lu\",\"refresh_token\":\"refresh-%lu-%lu\",\"expires_in\":%d}", tokens,
+            sign_in_of(request, end), tokens, lifetime);
+        tokens++;
+    }
     int size = snprintf(
         head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", length, body);
     if (send(peer, head, (size_t)size, MSG_NOSIGNAL) != size) exit(70);
@@ -44,7 +64,7 @@ static void serve(int index)
         size_t body = field && field < end ? strtoul(field + 17, NULL, 10) : 0;
         size_t whole = (size_t)(end + 4 - bytes) + body;
         if (inputs[index].length < whole) return;
-        answer(peers[index].fd, strncmp(bytes, "GET ", 4) == 0);
+        answer(peers[index].fd, bytes, bytes + whole);
         inputs[index].length -= whole;
         memmove(bytes, bytes + whole, inputs[index].length);
     }

@@ -4,7 +4,7 @@
 
 # kB for each further session, and for each connection.
 readonly session_budget=2 connection_budget=8
-# As a multiple of the same with ten sessions and no other connection, a renewal of that with a hundred; ms until the last subscriber has an event.
+# As a multiple of the same with ten sessions and no other connection; ms until the last subscriber has an event.
 readonly flat_budget=1.1 fan_out_budget=10
 # The last of the numbers of sessions and of connections: two at least.
 readonly largest=${MOST:-10000}
@@ -50,7 +50,8 @@ start_small_agent() {
 }
 
 session_scale() {
-    section 'What each number of sessions costs'
+    section 'What each number of sessions costs' '' "The processor time of a day is that of $renewals_a_day renewals of each session, which \
+follow each other without a pause here, and of an idle agent."
     local known=0 most first='' seen renewal=''
     for most in $(up_to "$largest" 1 10 100 1000); do
         sign_in_many "$known-$most" 's#' bench
@@ -76,23 +77,26 @@ up_to() {
 
 # The processor time of a day, from an idle stretch and some renewals.
 day_of() {
-    local most=$1 count=$(($1 * 10)) idle spent each seen
+    local most=$1 count=$(($1 * 10)) at_once=8 idle spent begin end each seen
     ((count <= scale_renewals)) || count=$scale_renewals
-    idle=$(cpu_ms)
+    # Requests for one session at the same time share a renewal.
+    ((at_once <= most)) || at_once=$most
+    sleep "$sign_in_ends"
+    idle=$(cpu_us)
     sleep "$scale_idle"
-    idle=$(($(cpu_ms) - idle))
-    spent=$(cpu_ms)
-    "$world/c/many" "$count" 8 0 "$most" "$socket" "$(renewal_of 's#')" >/dev/null || fail 'renewing'
-    each=$(awk "BEGIN { printf \"%.2f\", ($(cpu_ms) - $spent) / $count }")
-    seen=$(awk "BEGIN { printf \"%.1f\", ($each * $renewals_a_day * $most + $idle * 86400 / $scale_idle) / 1000 }")
+    idle=$(($(cpu_us) - idle))
+    spent=$(cpu_us) begin=$EPOCHREALTIME
+    "$world/c/many" "$count" "$at_once" 0 "$most" "$socket" "$(renewal_of 's#')" >/dev/null || fail 'renewing'
+    end=$EPOCHREALTIME
+    each=$(awk "BEGIN { printf \"%.2f\", ($(cpu_us) - $spent - $idle * ($end - $begin) / $scale_idle) / 1000 / $count }")
+    seen=$(awk "BEGIN { printf \"%.1f\", $each * $renewals_a_day * $most / 1000 + $idle / 1e6 * 86400 / $scale_idle }")
     row "processor time of a day with $most" "$seen" - \
-        "s, with $renewals_a_day renewals of each, $each ms for one; idle, $idle ms in $scale_idle s"
-    # The kernel counts in steps of 10 ms: with fewer sessions there are too few renewals.
-    if ((most >= 100)); then
-        : "${renewal:=$each}"
+        "s, with $renewals_a_day renewals of each, $each ms for one; idle, $(awk "BEGIN { printf \"%.2f\", $idle / 1000 }") ms in $scale_idle s"
+    if [[ $renewal ]]; then
         row "a renewal, of $most" "$(awk "BEGIN { printf \"%.2f\", $each / $renewal }")" "$flat_budget" \
-            "$each ms of the processor beside $renewal ms with a hundred sessions"
+            "$each ms of the processor beside $renewal ms with ten sessions"
     fi
+    ((most != 10)) || renewal=$each
     # The axes are logarithmic.
     point 'Processor time of a day by sessions, s' authd "$most" "$(awk "BEGIN { print ($seen > 0.1 ? $seen : 0.1) }")"
 }
