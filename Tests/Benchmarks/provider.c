@@ -1,6 +1,6 @@
 // A provider that does nothing but answer: provider PORT-FILE [SECONDS]
 // HTTP/1.1 on a port of 127.0.0.1 that the system chooses; each POST gets a new access token, which is valid for so long (an hour), and
-// a new refresh token. That names the sign-in, so that renewals of it are known. A GET gets the number of tokens so far, and how many
+// a new refresh token with the number of its sign-in, so that the renewals of each can be told apart. A GET gets the number of tokens so far, and how many
 // sign-ins have been renewed. One thread.
 #define _GNU_SOURCE
 #include <netinet/in.h>
