@@ -142,7 +142,7 @@ extension EtcdStore {
         let member = try await change { (membership, accepted) throws(ClusterFault) in
             try membership.rekeyed(accepted, without: host)
         }
-        ownKey = member.accepted.roster.keyIDs.first
+        lastMadeKeyID = member.accepted.roster.keyIDs.first
         if try await !sealAgain(with: member) { hasFormerSeals = true }
     }
 
@@ -150,7 +150,7 @@ extension EtcdStore {
         try await reporting(writes: true) { () throws(StoreError) in
             let member = try await opened()
             // Otherwise another host has begun a later change, and ends this one with its own.
-            if member.accepted.roster.keyIDs.first == ownKey { try await settle(member) }
+            if member.accepted.roster.keyIDs.first == lastMadeKeyID { try await settle(member) }
         }
     }
 

@@ -104,8 +104,8 @@ package actor EtcdStore {
     var restores = EtcdRestores()
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
-    /// The record key that this run has made last.
-    var ownKey: String?
+    /// The ID of the last record key that this process has made.
+    var lastMadeKeyID: String?
     /// This host's, once it is known.
     var ownID: String?
     var presence: HostPresence

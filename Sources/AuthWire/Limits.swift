@@ -40,7 +40,7 @@ public enum Limits {
     /// For any `…_ms` key: longer than any wait, short enough that a sum of two cannot overflow.
     public static let longestDuration = Duration.seconds(366 * 86_400)
 
-    /// For a request that waits for renewals in progress, here and on other hosts, and then does something to every session.
+    /// For a request that waits for renewals in progress, here and on other hosts, and then changes every session.
     package static let changeOfAllSessions = Duration.seconds(600)
 
     /// For a new passphrase of the lock or of sealed files, in bytes. A guess takes tenths of a second, but somebody

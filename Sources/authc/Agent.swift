@@ -8,7 +8,7 @@ struct Agent {
     static let defaultTimeout = Duration.seconds(70)
     /// Added to a limit that the agent enforces too, so that its error arrives first.
     static let grace = Duration.seconds(2)
-    /// For a request that does something to every session.
+    /// For a request that changes every session.
     static let changeOfAllSessions = Limits.changeOfAllSessions + grace
     /// A Unix socket connects at once or fails; it only blocks if its queue is full.
     private static let connectTimeout = Duration.seconds(10)

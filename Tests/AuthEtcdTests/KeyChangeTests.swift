@@ -42,7 +42,7 @@ struct KeyChangeTests {
             let (one, two) = (hosts.store, hosts.other)
             for name in Self.names { try await one.save(etcdSample(name)) }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for store in [one, two] { group.addTask { try await changed(store) } }
+                for store in [one, two] { group.addTask { try await changeKey(of: store) } }
                 try await group.waitForAll()
             }
             #expect(try await keys(of: one).count == 1)
@@ -90,7 +90,7 @@ struct KeyChangeTests {
                 try await admit(two, by: store, at: members)
                 try await two.start(at: members.endpoints, watches: false) { other in
                     let former = try await other.opened()
-                    try await changed(store)
+                    try await changeKey(of: store)
                     let newest = try await store.opened().accepted.roster.keyIDs
                     #expect(former.accepted.roster.keyIDs != newest)
                     // It does not know the new key.
@@ -112,7 +112,7 @@ struct KeyChangeTests {
                 try await store.save(etcdSample())
                 try await store.save(Secret("client"), for: .client(provider: "envelope"))
                 let backup = try await members.backUp()
-                try await changed(store)
+                try await changeKey(of: store)
                 try await store.save(etcdSample("later"))
                 let newest = try #require(try await store.opened().accepted.roster.keyIDs.first)
                 try await admit(three, by: store, at: members)
@@ -135,7 +135,7 @@ struct KeyChangeTests {
             let (one, two) = (hosts.store, hosts.other)
             // As a removed host can do it, as long as it has access to etcd.
             try await hosts.members.copy("/authd/ada/sessions/work", to: "/authd/ada/kept")
-            try await changed(one)
+            try await changeKey(of: one)
             let newest = try await one.opened().accepted.roster.keyIDs
             #expect(try await until { try await two.opened().accepted.roster.keyIDs == newest })
             try await hosts.members.copy("/authd/ada/kept", to: "/authd/ada/sessions/work")
@@ -143,7 +143,7 @@ struct KeyChangeTests {
                 await #expect(throws: StoreError.self) { try await store.load(SessionName("work")) }
             }
             try await admit(EtcdHost("three"), by: one, at: hosts.members)
-            try await changed(one)
+            try await changeKey(of: one)
             for store in [one, two] {
                 await #expect(throws: StoreError.self) { try await store.load(SessionName("work")) }
             }
@@ -160,7 +160,7 @@ struct KeyChangeTests {
             let purpose = KeyPurpose.client(provider: "envelope")
             try await one.save(Secret("client"), for: purpose)
             try await hosts.members.copy("/authd/ada/keys/\(purpose.name)", to: "/authd/ada/kept")
-            try await changed(one)
+            try await changeKey(of: one)
             let newest = try await one.opened().accepted.roster.keyIDs
             #expect(try await until { try await two.opened().accepted.roster.keyIDs == newest })
             for store in [one, two] { #expect(try await store.key(for: purpose) == Secret("client")) }
@@ -193,7 +193,7 @@ struct KeyChangeTests {
             // The list of hosts is newer than that record then.
             try await admit(EtcdHost("three"), by: one, at: hosts.members)
             for isChanged in [false, true] {
-                if isChanged { try await changed(one) }
+                if isChanged { try await changeKey(of: one) }
                 let newest = try await one.opened().accepted.roster
                 #expect(try await until { try await two.opened().accepted.roster == newest })
                 for store in [one, two] {
@@ -205,7 +205,7 @@ struct KeyChangeTests {
         }
     }
 
-    private func changed(_ store: EtcdStore) async throws {
+    private func changeKey(of store: EtcdStore) async throws {
         try await store.changeRecordKey()
         try await store.endKeyChange()
     }

@@ -131,7 +131,7 @@ final class SimulatedHost: @unchecked Sendable {
     var isHeldOff = false
     /// When a user has removed it, or was about to.
     var outsideSince: Duration?
-    /// When it was removed, and some host knew that.
+    /// When a host learned that its removal had succeeded.
     var removedAt: Duration?
     /// The end of its last fault.
     var lastFault = Duration.seconds(-1000)

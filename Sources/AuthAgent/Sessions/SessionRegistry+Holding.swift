@@ -3,7 +3,7 @@ import AuthMachines
 import AuthModel
 package import AuthWire
 
-/// The sessions that this host holds, so that no other one renews them while they are moved.
+/// The sessions that this host holds, so that no other one renews them while they are moved, or while a host is removed.
 struct HeldSessions: Sendable {
     /// `nil`: hosts do not share the store.
     fileprivate let held: [SessionName: RenewalHolds.Hold]?
@@ -18,7 +18,7 @@ struct HeldSessions: Sendable {
         return true
     }
 
-    /// Those whose tokens were sent before, and nobody knows what the provider did.
+    /// Those whose tokens were sent in a renewal that did not end: nobody knows what the provider did.
     fileprivate var interrupted: [SessionName] {
         (held ?? [:]).filter { $0.value.isInterrupted }.keys.sorted()
     }
@@ -57,8 +57,9 @@ extension SessionRegistry {
         return try await holding(.all, work)
     }
 
-    /// Renews every session after a host was removed. Before, the renewals in progress end, also those of that host: it could
-    /// not write its tokens any more. A host that does not release a session in time does not prevent its removal.
+    /// Waits for the renewals in progress, removes a host, and then renews every session. The renewals of that host are waited
+    /// for, too: it could not write its tokens afterwards. A host that does not release a session in time does not prevent the
+    /// removal.
     /// - Returns: the sessions that could not be renewed.
     package func renewAll(
         after removal: () async throws(AgentError) -> Void
@@ -80,7 +81,7 @@ extension SessionRegistry {
             case .damaged(let name, _): if let name = try? SessionName(name) { unknown.append(name) }
             }
         }
-        return await renewAll(stored) + unknown
+        return (await renewAll(stored) + unknown).sorted()
     }
 
     private func renewAll(_ stored: [SessionName: RecordVersion]) async -> [SessionName] {
@@ -113,7 +114,7 @@ extension SessionRegistry {
     }
 
     /// Which sessions are held while some work runs.
-    private enum HeldShare {
+    private enum HoldScope {
         /// All; the work does not run otherwise.
         case all
         /// Those that other hosts release in time.
@@ -121,12 +122,12 @@ extension SessionRegistry {
     }
 
     private func holding<Value>(
-        _ share: HeldShare, _ work: (HeldSessions) async throws(AgentError) -> Value
+        _ scope: HoldScope, _ work: (HeldSessions) async throws(AgentError) -> Value
     ) async throws(AgentError) -> Value {
         try await endRenewals()
         defer { renewalGate.reopen() }
         await drain()
-        let sessions = HeldSessions(held: storage.store.leases == nil ? nil : try await hold(share), holds: holds)
+        let sessions = HeldSessions(held: storage.store.leases == nil ? nil : try await hold(scope), holds: holds)
         do throws(AgentError) {
             let value = try await work(sessions)
             await sessions.end()
@@ -166,9 +167,9 @@ extension SessionRegistry {
         try closed?.get()
     }
 
-    /// Holds the sessions that the store has, or none. It is not cancelled: a hold that arrives when nobody waits for it would
-    /// last until its limit.
-    private func hold(_ share: HeldShare) async throws(AgentError) -> [SessionName: RenewalHolds.Hold] {
+    /// Holds every session that the store has, or none; with `.released`, those that it gets in time. It is not cancelled: a hold
+    /// that arrives when nobody waits for it would last until its limit.
+    private func hold(_ scope: HoldScope) async throws(AgentError) -> [SessionName: RenewalHolds.Hold] {
         let (held, failure) = await withoutCancellation { [self] in
             await withTaskGroup(of: (SessionName, Result<RenewalHolds.Hold?, AgentError>).self) { group in
                 var (held, failure) = ([SessionName: RenewalHolds.Hold](), AgentError?.none)
@@ -176,7 +177,7 @@ extension SessionRegistry {
                 let clock = context.clock
                 let end = clock.now().boot + LeaseMachine.longestWait
                 func next() {
-                    guard failure == nil, share == .all || clock.now().boot < end, let session = left.popFirst() else {
+                    guard failure == nil, scope == .all || clock.now().boot < end, let session = left.popFirst() else {
                         return
                     }
                     group.addTask { (session.name, await self.hold(session)) }
@@ -185,7 +186,7 @@ extension SessionRegistry {
                 while let (name, result) = await group.next() {
                     switch result {
                     case .success(let hold): held[name] = hold
-                    case .failure(let error): if share == .all { failure = failure ?? error }
+                    case .failure(let error): if scope == .all { failure = failure ?? error }
                     }
                     next()
                 }

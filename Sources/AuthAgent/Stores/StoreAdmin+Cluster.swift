@@ -26,7 +26,7 @@ extension StoreAdmin {
         return MessageResult(message: "Admitted: \(name).")
     }
 
-    /// What the host has read ends soon, because every session is renewed.
+    /// Renews every session afterwards, because the host has read the tokens.
     /// - Parameter names: the sessions that the message may name.
     package func forget(
         _ params: ClusterForget, naming names: SessionNames = .all
@@ -44,18 +44,18 @@ extension StoreAdmin {
             throw AgentError(.unsupported, "This host cannot remove itself: run the command on another one.")
         }
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
-        var unrenewed: [SessionName]?
+        var unrenewed: [SessionName] = []
         do throws(AgentError) {
-            unrenewed = try await registry.renewAll { () throws(AgentError) in
+            unrenewed = try await registry.renewAll(after: { () throws(AgentError) in
                 try await converting(StoreError.self, try await cluster.remove(host))
-            }
+            })
             try await endKeyChange(of: cluster)
         } catch {
             guard let left = try? await cluster.members(), !left.contains(where: { $0.id == host.id }) else {
                 throw error
             }
             var refusal = error
-            refusal.message += " \(host.name) is not a member any more." + Self.text(unrenewed: unrenewed ?? [], names)
+            refusal.message += " \(host.name) is not a member any more." + Self.text(unrenewed: unrenewed, names)
             if (try? await cluster.isRekeying()) ?? true {
                 refusal.message +=
                     " The change of the key has not ended: `authc store rekey` does the rest, and renews the sessions."
@@ -64,7 +64,7 @@ extension StoreAdmin {
         }
         return MessageResult(
             message: "\(host.name) is not a member any more. Change its password at etcd, or its certificate."
-                + Self.text(unrenewed: unrenewed ?? [], names))
+                + Self.text(unrenewed: unrenewed, names))
     }
 
     /// A new key for the store of the cluster.
@@ -79,7 +79,7 @@ extension StoreAdmin {
         // A host may have been removed then, and has read these tokens.
         let unrenewed = try await registry.renewAll()
         try await endKeyChange(of: cluster)
-        return " A former change of the key had not ended, so every session was renewed."
+        return " A former change of the key had not ended, so the sessions were renewed."
             + Self.text(unrenewed: unrenewed, names)
     }
 
@@ -91,7 +91,7 @@ extension StoreAdmin {
 
     private static func text(unrenewed sessions: [SessionName], _ names: SessionNames) -> String {
         guard !sessions.isEmpty else { return "" }
-        return " A removed host may still use what it has read of sessions that were not renewed: try "
+        return " A removed host may still use the tokens of sessions that were not renewed: run "
             + "`authc refresh -s NAME`, and sign in again if that fails. Not renewed: \(names.list(sessions))."
     }
 

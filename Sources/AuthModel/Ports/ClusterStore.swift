@@ -23,7 +23,7 @@ package protocol ClusterStore: Sendable {
     /// Removes a host, and seals everything with a new key. The change of the key lasts until ``endKeyChange()``.
     func remove(_ host: ClusterMember) async throws(StoreError)
 
-    /// Gives up the keys before the last one that this run has made, unless another host has made a later one.
+    /// Gives up all keys older than the last one that this process has made, unless another host has made a later one.
     func endKeyChange() async throws(StoreError)
 }
 

@@ -1,9 +1,9 @@
 package import AuthWire
 
-/// A stored value that is not one of our records. The reason never quotes the value.
+/// A stored value that this authd cannot read as a record. The reason never quotes the value.
 package struct DamagedRecord: Error, Sendable, Equatable, CustomStringConvertible {
     package let reason: String
-    /// A newer authd wrote it: it is good, and must not be replaced.
+    /// A newer authd wrote it: it is valid, and must not be replaced.
     package let isNewer: Bool
 
     package init(reason: String, isNewer: Bool = false) {
@@ -38,10 +38,10 @@ extension SessionRecord: WireObject {
             throw DamagedRecord(reason: "it is not JSON (byte \(error.offset) of \(value.count))")
         }
         if let format = json["format"]?.integerValue, !(1...Int64(Self.format)).contains(format) {
+            guard format > 0 else { throw DamagedRecord(reason: "it has the unknown format \(format)") }
             throw DamagedRecord(
                 reason: "a newer authd wrote it, in format \(format), and this one knows up to \(Self.format): "
-                    + "update authd",
-                isNewer: format > 0)
+                    + "update authd", isNewer: true)
         }
         do {
             self = try Self.decode(stored: json)
