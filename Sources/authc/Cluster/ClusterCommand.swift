@@ -43,8 +43,9 @@ struct Cluster: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "forget", abstract: "Remove a host from the cluster.",
             discussion:
-                "Seals every session with a new key, and renews every session, so that what the host has read ends. Waits "
-                + "for renewals in progress first: some seconds, or minutes if a host does not end one.")
+                "Seals every session with a new key, and renews every session, which usually ends the tokens that the host "
+                + "has read. First waits for renewals in progress: some seconds, or minutes if a host does not finish one."
+        )
 
         @OptionGroup var common: GeneralOptions
 
