@@ -38,6 +38,9 @@ extension Connection {
         guard mayTakeLine, let piece = framer.next() else { return nil }
         switch piece {
         case .line(let line): return process(line)
+        case .longLine(let parts):
+            stopLineDeadline()
+            return parseElsewhere(parts)
         case .tooLong:
             refuse(
                 AgentError(
@@ -117,16 +120,20 @@ extension Connection {
         return line.readableBytes + Self.requestShare
     }
 
-    func parseElsewhere(_ line: ByteBuffer) -> Int {
-        longLine = [UInt8](line.readableBytesView)
-        longLineBytes = line.readableBytes
+    private func parseElsewhere(_ line: ByteBuffer) -> Int {
+        parseElsewhere([ByteBuffer(bytes: line.readableBytesView)])
+    }
+
+    private func parseElsewhere(_ parts: [ByteBuffer]) -> Int {
+        longLine = parts
+        longLineBytes = parts.reduce(0) { $0 + $1.readableBytes }
         isParsing = true
         registry.parse(self)
         return 0
     }
 
     /// The line to parse, once; `nil` if it is not needed any more.
-    func nextLongLine() -> [UInt8]? {
+    func nextLongLine() -> [ByteBuffer]? {
         defer { longLine = nil }
         return longLine
     }

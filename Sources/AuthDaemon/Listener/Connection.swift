@@ -52,7 +52,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// Nothing is buffered of a line.
     var isBetweenLines = false
     /// To be parsed on another thread.
-    var longLine: [UInt8]?
+    var longLine: [ByteBuffer]?
     var longLineBytes = 0
     /// The bytes of the request that begins now, if they count; otherwise 0.
     var requestBytes = 0
@@ -276,7 +276,8 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
             let former = unsent.change(to: unsentBytes, at: socket.executor.now)
             registry.unsentChanged(of: self, by: unsentBytes - former)
         }
-        let unreadBytes = framer.storedBytes + (longLine?.count ?? 0) + (batch?.bytes ?? 0)
+        let longBytes = longLine?.reduce(0) { $0 + $1.storageCapacity } ?? 0
+        let unreadBytes = framer.storedBytes + longBytes + (batch?.bytes ?? 0)
         if unreadBytes != unread.bytes, phase == .open {
             let former = unread.change(to: unreadBytes, at: socket.executor.now)
             registry.unreadChanged(of: self, by: unreadBytes - former)

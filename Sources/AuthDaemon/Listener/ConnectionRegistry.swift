@@ -291,9 +291,9 @@ final class ConnectionRegistry {
     private func parseNext() {
         guard parsing == nil, longBatch == nil else { return }
         while let connection = longLines.next() {
-            guard let line = connection.nextLongLine() else { continue }
+            guard let parts = connection.nextLongLine() else { continue }
             parsing = connection
-            newLines.yield(LongLine(bytes: line, values: limits.lineValues))
+            newLines.yield(LongLine(parts: parts, values: limits.lineValues))
             return
         }
     }

@@ -99,7 +99,7 @@ package actor Listener: Service {
             }
             group.addTask { [lines, parse] in
                 for await line in lines {
-                    let result = await parse(line.bytes, line.values)
+                    let result = await parse(line.parts, line.values)
                     let requestBytes = LongLine.requestBytes(of: result)
                     self.perform { $0.parsed(result, requestBytes) }
                 }

@@ -1,15 +1,20 @@
 package import AuthWire
+package import NIOCore
 
 /// A line that would block the loop for too long: it is parsed on another thread, one at a time.
 package struct LongLine: Sendable {
-    package typealias Parse = @Sendable (_ line: [UInt8], _ values: Int) async -> Result<JSON, JSONError>
+    package typealias Parse = @Sendable (_ line: [ByteBuffer], _ values: Int) async -> Result<JSON, JSONError>
 
-    let bytes: [UInt8]
+    /// One after the other.
+    let parts: [ByteBuffer]
     /// How many values it may have.
     let values: Int
 
-    package static let parseJSON: Parse = { line, values in
-        Result { () throws(JSONError) in try JSON(parsing: line, values: values) }
+    package static let parseJSON: Parse = { parts, values in
+        var line: [UInt8] = []
+        line.reserveCapacity(parts.reduce(0) { $0 + $1.readableBytes })
+        for part in parts { line += part.readableBytesView }
+        return Result { () throws(JSONError) in try JSON(parsing: line, values: values) }
     }
 
     /// How many bytes of the line each request of a batch has. Empty if the line is not a batch.
