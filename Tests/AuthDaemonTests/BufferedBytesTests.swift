@@ -79,8 +79,22 @@ struct BufferedBytesTests {
             order.append(next)
             if next == "a1" { queue.add("d1", of: 1) }
         }
-        #expect(order == ["a1", "b1", "c1", "a2", "d1", "b2", "a3", "a4"])
+        #expect(order == ["a1", "b1", "c1", "d1", "a2", "b2", "a3", "a4"])
         #expect(queue.next() == nil)
+    }
+
+    @Test("a process that asks again and again has one first turn for each turn of a process that waits")
+    func firstTurns() {
+        var queue = FairQueue<String>()
+        for number in 1...3 { queue.add("a\(number)", of: 1) }
+        queue.add("b1", of: 2)
+        var order: [String] = []
+        var left = ["b4", "b3", "b2"]
+        while let next = queue.next() {
+            order.append(next)
+            if next.hasPrefix("b"), let again = left.popLast() { queue.add(again, of: 2) }
+        }
+        #expect(order == ["a1", "b1", "a2", "b2", "a3", "b3", "b4"])
     }
 
     @Test("processes that come later get turns in the same way as the first ones, even after many turns")

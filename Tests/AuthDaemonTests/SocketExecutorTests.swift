@@ -242,9 +242,72 @@ struct SocketExecutorTests {
         let crowd = Set(order.lazy.filter { $0.process == 1 }.map(\.descriptor)).map { counts[$0] ?? 0 }
         let (least, most) = (crowd.min() ?? 0, crowd.max() ?? 0)
         #expect(crowd.count == 100 && most - least <= 1, "\(crowd)")
-        // The kernel reports the other one in every second turn at the latest, and each turn serves eight.
+        // The kernel reports the other one in every second turn at the latest, and a turn serves at most eight.
         let others = order.count { $0.process == 2 }
         #expect(others >= 5000 / 16 && others > most, "\(others) beside \(most)")
+    }
+
+    /// Runs for longer than a turn.
+    private static func runLong() {
+        let end = ContinuousClock.now + .microseconds(20)
+        while ContinuousClock.now < end {}
+    }
+
+    @Test("a client is served between pieces of work that take long, and these run in their order")
+    func betweenWork() async throws {
+        let executor = try SocketExecutor()
+        let done = Done()
+        let served = Mutex<Int?>(nil)
+        await withCheckedContinuation { continuation in
+            executor.perform {
+                let client = try? Ready(of: 1, on: executor) { watched in
+                    executor.unwatch(watched.descriptor)
+                    served.withLock { $0 = done.all[0]?.count ?? 0 }
+                }
+                for number in 0..<100 {
+                    executor.perform {
+                        Self.runLong()
+                        done.add(number)
+                        if number == 99 { continuation.resume() }
+                        withExtendedLifetime(client) {}
+                    }
+                }
+            }
+        }
+        let count = try #require(served.withLock { $0 })
+        #expect(count <= 4)
+        #expect(done.all == [0: Array(0..<100)])
+        await executor.stop()
+    }
+
+    @Test("work that was submitted before the end runs before the sockets are closed")
+    func workBeforeTheEnd() async throws {
+        /// Records how much was done when the executor stopped.
+        final class Last: ReadinessHandler, Sendable {
+            let count = Mutex<Int?>(nil)
+            let done: Done
+
+            init(_ done: Done) { self.done = done }
+
+            func ready(for readiness: Readiness) {}
+            func executorStops() { count.withLock { $0 = done.all[0]?.count ?? 0 } }
+        }
+        let executor = try SocketExecutor()
+        let done = Done()
+        let last = Last(done)
+        var ends: [CInt] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        executor.perform { [quiet = ends[0]] in try? executor.watch(quiet, for: .input, last) }
+        for number in 0..<200 {
+            executor.perform {
+                Self.runLong()
+                done.add(number)
+            }
+        }
+        await executor.stop()
+        #expect(last.count.withLock { $0 } == 200)
+        #expect(done.all == [0: Array(0..<200)])
     }
 
     private final class Together: Sendable {

@@ -38,16 +38,16 @@ package struct ConnectionLimits: Sendable {
     package var connectionsInAll = Int.max
 
     /// A longer line, or one with more values, is parsed off the loop: 64 KiB of plain text take 20 µs, 256 values 0.1 ms.
-    package var lineBytesOnLoop = 64 << 10
+    package var lineBytesOnLoop = LineFramer.mostInPart
     package var lineValuesOnLoop = 256
 
     /// Bytes of lines that are processed for one connection before others have their turn, and how long that may take. If one
     /// connection sends requests without end, others wait for about twice that time; if several do, for that of each.
     /// Usual requests take 1 to 12 µs.
     package var lineBytesPerTurn = 8 << 10
-    package var turnTime = Duration.microseconds(25)
+    package var turnTime = Duration.microseconds(10)
 
-    /// A client whose incomplete line has more bytes is read from in later turns, too: reading 64 KiB takes up to 40 µs.
+    /// A client whose incomplete line has more bytes is read from in later turns, too.
     package var lineBytesAtOnce = 8 << 10
 
     /// Bytes of responses that the client has not received: above it, no more requests are read.

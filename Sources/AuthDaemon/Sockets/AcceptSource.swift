@@ -5,7 +5,7 @@ import Logging
 
 /// Accepts clients at the listening socket, and pauses if the system has no resources for another one.
 final class AcceptSource: ReadinessHandler {
-    /// In one turn of the loop, so that connected clients do not wait for new ones.
+    /// Clients that are accepted and have not begun: each has a descriptor, and no limit counts it.
     static let maxAtOnce = 16
     private static let rest = Duration.milliseconds(100)
 
@@ -15,6 +15,8 @@ final class AcceptSource: ReadinessHandler {
     private let accept: (CInt) -> Void
     private var isOpen = true
     private var isShort = false
+    /// Accepted clients that have not begun.
+    private(set) var waiting = 0
 
     /// - Parameter accept: owns the client's descriptor.
     init(
@@ -31,11 +33,16 @@ final class AcceptSource: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        for _ in 0..<Self.maxAtOnce {
+        // The kernel reports again in the next turn that there are others.
+        for _ in 0..<Self.maxAtOnce where waiting < Self.maxAtOnce {
             let client = authd_accept(descriptor)
             if client >= 0 {
                 // After clients that have just left are unregistered.
-                executor.performNext { [accept] in accept(client) }
+                waiting += 1
+                executor.performNext { [self] in
+                    waiting -= 1
+                    accept(client)
+                }
                 continue
             }
             switch errno {
