@@ -4,6 +4,7 @@ import AuthFiles
 import AuthMachines
 import AuthModel
 import AuthWire
+import Glibc
 import Logging
 import NIOCore
 
@@ -67,9 +68,8 @@ final class ConnectionRegistry {
     init(
         dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, tables: StateBroadcast<ListenerTables>,
         changes: AccessChanges, limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock,
-        logger: Logger,
-        executor: SocketExecutor, hasPeerDescriptors: Bool, newTasks: AsyncStream<ConnectionTasks>.Continuation,
-        newLines: AsyncStream<LongLine>.Continuation
+        logger: Logger, executor: SocketExecutor, hasPeerDescriptors: Bool,
+        newTasks: AsyncStream<ConnectionTasks>.Continuation, newLines: AsyncStream<LongLine>.Continuation
     ) {
         self.dispatcher = dispatcher
         self.board = board
@@ -102,7 +102,12 @@ final class ConnectionRegistry {
     func listen(at descriptor: CInt, as name: ListenerName) throws(SystemFailure) {
         stopListening(as: name)
         acceptSources[name] = try AcceptSource(descriptor, on: executor, logger: logger) { [weak self] client in
-            self?.accept(client, from: name)
+            // Otherwise its socket was closed after it was accepted. If the agent stops, it gets that error.
+            if let self, isStopping || acceptSources[name] != nil {
+                accept(client, from: name)
+            } else {
+                Glibc.close(client)
+            }
         }
     }
 
