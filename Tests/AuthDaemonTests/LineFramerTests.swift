@@ -46,7 +46,9 @@ struct LineFramerTests {
             framer.append(ByteBuffer(bytes: text[start..<min(start + size, text.count)]))
             while let piece = framer.next() {
                 switch piece {
-                case .line(let line): lines.append(Array(line.readableBytesView))
+                case .line(let line):
+                    #expect(line.readableBytes <= 65_536)
+                    lines.append(Array(line.readableBytesView))
                 case .longLine(let parts):
                     #expect(parts.dropLast().allSatisfy { $0.storageCapacity <= max(128 << 10, size) })
                     lines.append(parts.flatMap { Array($0.readableBytesView) })
@@ -82,7 +84,9 @@ struct LineFramerTests {
                 framer.copyRest()
             }
             switch found.first {
-            case .line(let line): #expect(Array(line.readableBytesView) == text.dropLast())
+            case .line(let line):
+                #expect(Array(line.readableBytesView) == text.dropLast())
+                #expect(count <= 65_536 || size > count)
             case .longLine(let parts):
                 #expect(count > 65_536 && parts.flatMap { Array($0.readableBytesView) } == text.dropLast())
             default: Issue.record("\(count) bytes, \(size) at once: no line")

@@ -5,7 +5,7 @@ import Logging
 
 /// Accepts clients at the listening socket, and pauses if the system has no resources for another one.
 final class AcceptSource: ReadinessHandler {
-    /// Clients that are accepted and have not begun: each has a descriptor, and no limit counts it.
+    /// Clients of one socket that are accepted and have not begun: each has a descriptor, and no limit counts it.
     static let maxAtOnce = 16
     private static let rest = Duration.milliseconds(100)
 

@@ -210,13 +210,13 @@ import Synchronization
 
     /// Runs as much as one turn's time allows, and at least one piece.
     private func runWork() {
+        defer { if work.isEmpty, work.capacity > Self.keptWork { work = [] } }
         guard work.count > 1 else { return runAllWork() }
         let end = now + Self.turnTime
         while let piece = work.popLast() {
             run(piece)
-            if now >= end { break }
+            if now >= end { return }
         }
-        if work.isEmpty, work.capacity > Self.keptWork { work = [] }
     }
 
     /// Serves ready descriptors, as many as one turn allows: a few in the order of the kernel, and if there are more, from a queue
