@@ -41,7 +41,7 @@ struct AcceptSourceTests {
                 }
             }
             #expect(isDone.wait(timeout: .now() + 20) == .success)
-            // The source refers to what refers to it.
+            // Otherwise the source and its closure would keep each other.
             executor.perform { state.source = nil }
             withExtendedLifetime(clients) {}
         }

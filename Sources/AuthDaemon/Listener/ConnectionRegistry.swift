@@ -102,7 +102,7 @@ final class ConnectionRegistry {
     func listen(at descriptor: CInt, as name: ListenerName) throws(SystemFailure) {
         stopListening(as: name)
         acceptSources[name] = try AcceptSource(descriptor, on: executor, logger: logger) { [weak self] client in
-            // Otherwise its socket was closed after it was accepted. If the agent stops, it gets that error.
+            // The listening socket may have been closed since. A client of an agent that is stopping gets an error.
             if let self, isStopping || acceptSources[name] != nil {
                 accept(client, from: name)
             } else {

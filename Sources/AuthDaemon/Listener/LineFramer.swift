@@ -1,7 +1,7 @@
 internal import Glibc
 package import NIOCore
 
-/// Splits a stream into lines (LF), and buffers an incomplete line: a long one in parts, which are never copied or moved.
+/// Splits a stream into lines (LF), and buffers an incomplete line: a long one in parts, so that it is not copied as it grows.
 ///
 /// Invariant: `parts` and `buffer` begin with a line; `parts` and the first `searched` bytes of `buffer` contain no line feed.
 package struct LineFramer {

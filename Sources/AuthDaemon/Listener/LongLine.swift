@@ -5,7 +5,7 @@ package import NIOCore
 package struct LongLine: Sendable {
     package typealias Parse = @Sendable (_ line: [ByteBuffer], _ values: Int) async -> Result<JSON, JSONError>
 
-    /// One after the other.
+    /// The line, from its first part to its last.
     let parts: [ByteBuffer]
     /// How many values it may have.
     let values: Int

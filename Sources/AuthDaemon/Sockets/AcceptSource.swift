@@ -33,7 +33,7 @@ final class AcceptSource: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // The kernel reports again in the next turn that there are others.
+        // If there are more, the kernel reports the socket again in the next turn.
         for _ in 0..<Self.maxAtOnce where waiting < Self.maxAtOnce {
             let client = authd_accept(descriptor)
             if client >= 0 {

@@ -36,8 +36,8 @@ import Synchronization
     /// Ready descriptors that are served before the kernel is asked for others. If more are ready, processes take turns.
     private static let servedAtOnce = 8
 
-    /// How long submitted work is run at once, and how long descriptors are served at once, if they are several. The last one
-    /// is not interrupted, so it may take longer.
+    /// How long pieces of work are run, or descriptors served, before the other of both has its turn. A piece is not
+    /// interrupted, so it may take longer.
     private static let turnTime = Duration.microseconds(10)
 
     /// If more pieces of work came at once, their memory is released.
